@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Public interface of libbtrfs-policy: device roles, read policies and the
+ * placement of chunks of btrfs file systems.
+ *
+ * Conventions, everywhere:
+ * - Functions return 0 or a negative errno value; what else they return is said
+ *   with them.  The library never prints, exits, or changes errno's meaning for
+ *   the caller.
+ * - After a failure of a function that takes a handle, btrfs_policy_fs_error()
+ *   has a sentence for people: what was tried, on what, why, what to do.
+ * - Structures that the library hands out as `const` pointers belong to the
+ *   object they came from and live as long as it.  Members are only ever added
+ *   at their end, so never copy, embed or make arrays of them.
+ * - Structures that the caller hands in start with `size`; fill it with sizeof
+ *   and zero the rest.  Members that a caller does not know of count as zero.
+ * - Sizes, offsets and room are bytes.  A devid of 0 means "no device".
+ * - A handle may be used by one thread at a time; different handles are
+ *   independent.  Tables of names and settings are constant.
+ *
+ * Error numbers with one meaning in the whole library (a command maps them):
+ *   -EINVAL      bad text or value, or the path is not on btrfs
+ *   -EOPNOTSUPP  this kernel lacks the feature; the error names the missing file
+ *   -EBUSY       another exclusive operation is running; the error names it
+ *   -ENODEV      no such device in this file system
+ *   -ENOENT      no such path, UUID or label
+ *   -EPERM, -EACCES  no permission
+ *   -EROFS       the file system is mounted read-only
+ *   -ENOSPC      not enough room on the devices that a chunk should go to
+ *   -EUCLEAN     what the kernel handed back does not make sense
+ */
+#ifndef BTRFS_POLICY_H
+#define BTRFS_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * btrfs_policy_version() - version of the library at run time
+ *
+ * Return: a constant text such as "0.1.0".
+ */
+const char *btrfs_policy_version(void);
+
+/* ---- Roles -------------------------------------------------------------- */
+
+/**
+ * enum btrfs_policy_role - what a device is meant for
+ * @BTRFS_POLICY_ROLE_DATA_PREFERRED: data first choice, metadata allowed
+ * @BTRFS_POLICY_ROLE_METADATA_PREFERRED: metadata first choice, data allowed
+ * @BTRFS_POLICY_ROLE_DATA_ONLY: never metadata
+ * @BTRFS_POLICY_ROLE_METADATA_ONLY: never data
+ * @BTRFS_POLICY_ROLE_FOREIGN: a "no new chunks" value of another patch set;
+ *	can be read, never set
+ * @BTRFS_POLICY_ROLE_UNKNOWN: could not be read (no permission)
+ *
+ * The values 0 to 3 are two bits: bit 0 prefer metadata, bit 1 exclude the
+ * other kind.  They are not the numbers stored on disk.
+ */
+enum btrfs_policy_role {
+	BTRFS_POLICY_ROLE_DATA_PREFERRED = 0,
+	BTRFS_POLICY_ROLE_METADATA_PREFERRED = 1,
+	BTRFS_POLICY_ROLE_DATA_ONLY = 2,
+	BTRFS_POLICY_ROLE_METADATA_ONLY = 3,
+	BTRFS_POLICY_ROLE_FOREIGN = 4,
+	BTRFS_POLICY_ROLE_UNKNOWN = 5,
+};
+
+/**
+ * btrfs_policy_role_name() - the word for a role
+ * @role: any value of the enum
+ *
+ * Return: "data-preferred", "metadata-preferred", "data-only", "metadata-only",
+ * "foreign" or "unknown" (also for values outside the enum).
+ */
+const char *btrfs_policy_role_name(enum btrfs_policy_role role);
+
+/**
+ * btrfs_policy_role_parse() - the role for a word
+ * @text: one of the four names that can be set, whole and in small letters
+ * @role: receives the role
+ *
+ * Return: 0, or -EINVAL for any other text.
+ */
+int btrfs_policy_role_parse(const char *text, enum btrfs_policy_role *role);
+
+/* ---- Kinds of chunks ---------------------------------------------------- */
+
+/**
+ * enum btrfs_policy_kind - what is in a chunk
+ * @BTRFS_POLICY_KIND_DATA: file contents
+ * @BTRFS_POLICY_KIND_METADATA: trees
+ * @BTRFS_POLICY_KIND_SYSTEM: the chunk tree; roles treat it as metadata
+ * @BTRFS_POLICY_KIND_MIXED: mixed block groups; roles do not apply to them
+ * @BTRFS_POLICY_KINDS: how many kinds there are, for arrays
+ */
+enum btrfs_policy_kind {
+	BTRFS_POLICY_KIND_DATA = 0,
+	BTRFS_POLICY_KIND_METADATA = 1,
+	BTRFS_POLICY_KIND_SYSTEM = 2,
+	BTRFS_POLICY_KIND_MIXED = 3,
+	BTRFS_POLICY_KINDS = 4,
+};
+
+/**
+ * btrfs_policy_kind_name() - the word that btrfs uses for a kind
+ * @kind: any value of the enum
+ *
+ * Return: "Data", "Metadata", "System", "Data+Metadata", or "unknown".
+ */
+const char *btrfs_policy_kind_name(enum btrfs_policy_kind kind);
+
+/* ---- File systems ------------------------------------------------------- */
+
+/** struct btrfs_policy_fs - a btrfs file system; opaque, counted references */
+struct btrfs_policy_fs;
+
+/**
+ * btrfs_policy_fs_new() - make an empty handle
+ *
+ * Return: a handle with one reference, or NULL when there is no memory.
+ */
+struct btrfs_policy_fs *btrfs_policy_fs_new(void);
+
+/**
+ * btrfs_policy_fs_ref() - take a reference
+ * @fs: handle or NULL
+ *
+ * Return: @fs.
+ */
+struct btrfs_policy_fs *btrfs_policy_fs_ref(struct btrfs_policy_fs *fs);
+
+/**
+ * btrfs_policy_fs_unref() - drop a reference; the last one closes and frees
+ * @fs: handle or NULL
+ *
+ * Return: NULL, so that `fs = btrfs_policy_fs_unref(fs)` leaves nothing behind.
+ */
+struct btrfs_policy_fs *btrfs_policy_fs_unref(struct btrfs_policy_fs *fs);
+
+/**
+ * btrfs_policy_fs_open() - open a mounted file system
+ * @fs: handle from btrfs_policy_fs_new(), not opened before
+ * @target: a path on the file system (mount point or anything below it), the
+ *	file system's UUID or its label ("UUID=..." and "LABEL=..." too); NULL for
+ *	the current directory's file system or, if that is not btrfs, for the
+ *	only btrfs that is mounted
+ *
+ * A path that exists wins over a UUID or label that looks the same.  Nothing on
+ * the file system is changed.  Without CAP_SYS_ADMIN roles may stay unknown and
+ * placement cannot be read; opening works all the same.
+ *
+ * Return: 0; -EINVAL (not btrfs; more than one candidate, the error lists
+ * them), -ENOENT, -EACCES, -EPERM, -EUCLEAN, -ENOMEM.
+ */
+int btrfs_policy_fs_open(struct btrfs_policy_fs *fs, const char *target);
+
+/**
+ * btrfs_policy_fs_refresh() - read devices, roles and capabilities again
+ * @fs: open handle
+ *
+ * Pointers to devices handed out before are invalid afterwards, whatever the
+ * result is.
+ *
+ * Return: 0 or a negative error as btrfs_policy_fs_open().
+ */
+int btrfs_policy_fs_refresh(struct btrfs_policy_fs *fs);
+
+/**
+ * btrfs_policy_fs_error() - the sentence that explains the last failure
+ * @fs: handle or NULL
+ *
+ * Return: text without a final full stop or newline, valid until the next call
+ * with the handle; "" if nothing failed.  Names from outside (labels, paths)
+ * stand in it as they are: escape it for a terminal.
+ */
+const char *btrfs_policy_fs_error(const struct btrfs_policy_fs *fs);
+
+/**
+ * struct btrfs_policy_fs_info - facts about an open file system
+ * @fsid: UUID in its usual text form (36 characters)
+ * @label: label, "" if there is none; untrusted bytes
+ * @mount_point: mount point that the target was found in
+ * @nodesize: bytes of a tree block
+ * @sectorsize: bytes of a sector
+ * @devices: number of devices, missing ones included
+ * @missing: number of missing devices
+ * @read_only: mounted read-only
+ * @mixed: has mixed block groups, which ignore roles
+ * @mount_count: mount points of this file system that this process sees
+ */
+struct btrfs_policy_fs_info {
+	const char *fsid;
+	const char *label;
+	const char *mount_point;
+	uint32_t nodesize;
+	uint32_t sectorsize;
+	uint32_t devices;
+	uint32_t missing;
+	bool read_only;
+	bool mixed;
+	uint32_t mount_count;
+};
+
+/**
+ * btrfs_policy_fs_info() - facts about an open file system
+ * @fs: open handle
+ *
+ * Return: facts, or NULL if @fs is not open.
+ */
+const struct btrfs_policy_fs_info *btrfs_policy_fs_info(const struct btrfs_policy_fs *fs);
+
+/**
+ * enum btrfs_policy_tristate - yes, no, or not known
+ * @BTRFS_POLICY_UNKNOWN: could not be found out
+ * @BTRFS_POLICY_NO: no
+ * @BTRFS_POLICY_YES: yes
+ */
+enum btrfs_policy_tristate {
+	BTRFS_POLICY_UNKNOWN = -1,
+	BTRFS_POLICY_NO = 0,
+	BTRFS_POLICY_YES = 1,
+};
+
+/**
+ * struct btrfs_policy_device - one device of a file system
+ * @devid: number of the device in the file system, from 1
+ * @uuid: device UUID as text (36 characters)
+ * @path: block device, NULL if missing
+ * @size: bytes of the device that btrfs uses
+ * @allocated: bytes of it that chunks occupy
+ * @missing: the device is not there
+ * @rotational: spinning disk?
+ * @model: model name, NULL if not known; untrusted bytes
+ * @transport: "nvme", "sata", "usb", ... , NULL if not known
+ * @role: what the device is meant for
+ * @role_in_force: the kernel acts on @role; never true on a kernel that ignores it
+ * @disk_type: the device item's whole type field, valid if @disk_type_known
+ * @disk_type_known: the device item could be read
+ */
+struct btrfs_policy_device {
+	uint64_t devid;
+	const char *uuid;
+	const char *path;
+	uint64_t size;
+	uint64_t allocated;
+	bool missing;
+	enum btrfs_policy_tristate rotational;
+	const char *model;
+	const char *transport;
+	enum btrfs_policy_role role;
+	bool role_in_force;
+	uint64_t disk_type;
+	bool disk_type_known;
+};
+
+/**
+ * btrfs_policy_device_count() - how many devices the file system has
+ * @fs: open handle
+ *
+ * Return: count, missing devices included; 0 if @fs is not open.
+ */
+size_t btrfs_policy_device_count(const struct btrfs_policy_fs *fs);
+
+/**
+ * btrfs_policy_device_at() - one device, in ascending order of devid
+ * @fs: open handle
+ * @index: from 0 to btrfs_policy_device_count() - 1
+ *
+ * Return: the device or NULL.
+ */
+const struct btrfs_policy_device *btrfs_policy_device_at(const struct btrfs_policy_fs *fs,
+							 size_t index);
+
+/**
+ * btrfs_policy_device_find() - the device with a devid
+ * @fs: open handle
+ * @devid: number of the device
+ *
+ * Return: the device or NULL.
+ */
+const struct btrfs_policy_device *btrfs_policy_device_find(const struct btrfs_policy_fs *fs,
+							   uint64_t devid);
+
+/**
+ * btrfs_policy_device_select() - the devices that a user's word means
+ * @fs: open handle
+ * @word: a path of a block device (symbolic links are followed and the device
+ *	number is compared), a devid, "rotational" or "nonrotational"
+ * @devids: receives an array to be freed with free(), ascending
+ * @count: receives its length, at least 1 on success
+ *
+ * A word of digits alone is a devid even if a file has that name (say "./7").
+ *
+ * Return: 0; -ENODEV if no device of the file system fits, -EINVAL for a word
+ * that is none of these, -ENOENT or -EACCES from looking at a path, -ENOMEM.
+ */
+int btrfs_policy_device_select(struct btrfs_policy_fs *fs, const char *word,
+			       uint64_t **devids, size_t *count);
+
+/* ---- What the kernel can do --------------------------------------------- */
+
+/**
+ * struct btrfs_policy_capability - one thing a kernel can or cannot do
+ * @name: stable word, for example "roles-enforced"
+ * @available: this kernel, with this file system, can
+ * @file: the file that was looked for, full path
+ * @help: one line: what it is good for
+ * @advice: what to do if it is not available
+ */
+struct btrfs_policy_capability {
+	const char *name;
+	bool available;
+	const char *file;
+	const char *help;
+	const char *advice;
+};
+
+/**
+ * btrfs_policy_capability_at() - one row of the capability table
+ * @fs: open handle
+ * @index: from 0
+ *
+ * Names: "roles-enforced", "roles-set", "roles-atomic", "roundrobin",
+ * "read-policy", "penalties", "readahead", "placement-counters".
+ *
+ * Return: the row, or NULL behind the last one.
+ */
+const struct btrfs_policy_capability *
+btrfs_policy_capability_at(const struct btrfs_policy_fs *fs, size_t index);
+
+/**
+ * btrfs_policy_capability_find() - a row of the capability table by name
+ * @fs: open handle
+ * @name: word of the capability
+ *
+ * Return: the row, or NULL for an unknown name.
+ */
+const struct btrfs_policy_capability *
+btrfs_policy_capability_find(const struct btrfs_policy_fs *fs, const char *name);
+
+/**
+ * btrfs_policy_enforced() - does the running kernel obey roles?
+ * @fs: open handle
+ * @why: receives one line for people, or NULL if not wanted
+ *
+ * Return: true only if a file of the kernel that does so was found.
+ */
+bool btrfs_policy_enforced(const struct btrfs_policy_fs *fs, const char **why);
+
+/**
+ * btrfs_policy_kernel_name() - which kind of kernel this is
+ * @fs: open handle
+ *
+ * Return: "device-role", "allocation-hint", "experimental-read-policy" or
+ * "stock".
+ */
+const char *btrfs_policy_kernel_name(const struct btrfs_policy_fs *fs);
+
+/**
+ * btrfs_policy_exclusive_operation() - what else is at work on the file system
+ * @fs: open handle
+ * @name: receives a text to be freed: "none", "balance", "balance paused",
+ *	"device add", ... as the kernel names it
+ *
+ * Return: 0; -EOPNOTSUPP if the kernel does not tell; -ENOMEM, -EIO.
+ */
+int btrfs_policy_exclusive_operation(struct btrfs_policy_fs *fs, char **name);
+
+/* ---- Settings ----------------------------------------------------------- */
+
+/**
+ * enum btrfs_policy_scope - what a setting belongs to
+ * @BTRFS_POLICY_SCOPE_FS: the file system
+ * @BTRFS_POLICY_SCOPE_DEVICE: each device
+ */
+enum btrfs_policy_scope {
+	BTRFS_POLICY_SCOPE_FS = 0,
+	BTRFS_POLICY_SCOPE_DEVICE = 1,
+};
+
+/**
+ * struct btrfs_policy_setting - one thing that can be read and set
+ * @name: word of it: "read-policy", "rot-penalty", "nonrot-penalty",
+ *	"penalty-mixed-only", "readahead", "role"
+ * @title: the same for people, small letters: "read policy"
+ * @scope: what it belongs to
+ * @file: file below /sys/fs/btrfs/<FSID>/; "%llu" in it stands for the devid
+ * @grammar: what may be written: "0..1000"
+ * @help: one line
+ * @capability: name of the capability it needs
+ */
+struct btrfs_policy_setting {
+	const char *name;
+	const char *title;
+	enum btrfs_policy_scope scope;
+	const char *file;
+	const char *grammar;
+	const char *help;
+	const char *capability;
+};
+
+/**
+ * btrfs_policy_setting_at() - one row of the table of settings
+ * @index: from 0
+ *
+ * Return: the row, or NULL behind the last one.
+ */
+const struct btrfs_policy_setting *btrfs_policy_setting_at(size_t index);
+
+/**
+ * btrfs_policy_setting_find() - a row of the table of settings by name
+ * @name: whole word
+ *
+ * Return: the row, or NULL.
+ */
+const struct btrfs_policy_setting *btrfs_policy_setting_find(const char *name);
+
+/**
+ * btrfs_policy_setting_get() - what is in force now
+ * @fs: open handle
+ * @name: word of the setting
+ * @devid: device for device settings, 0 for the others
+ * @value: receives a text to be freed: for "read-policy" the name alone, with
+ *	":parameter" where the kernel has one; for "readahead" bytes in decimal;
+ *	for "penalty-mixed-only" "yes" or "no"; for "role" the role on disk,
+ *	whether or not the kernel obeys it
+ *
+ * Return: 0; -EINVAL unknown setting or a missing or needless device; -ENODEV;
+ * -EOPNOTSUPP; -EPERM; -EIO; -ENOMEM.
+ */
+int btrfs_policy_setting_get(struct btrfs_policy_fs *fs, const char *name,
+			     uint64_t devid, char **value);
+
+/**
+ * btrfs_policy_setting_values() - the words that this kernel offers
+ * @fs: open handle
+ * @name: word of the setting
+ * @values: receives an array of texts that ends with NULL, to be freed with
+ *	btrfs_policy_strv_free(); empty for settings that take numbers
+ *
+ * Return: 0 or as btrfs_policy_setting_get().
+ */
+int btrfs_policy_setting_values(struct btrfs_policy_fs *fs, const char *name,
+				char ***values);
+
+/**
+ * btrfs_policy_strv_free() - free an array of texts that ends with NULL
+ * @values: array or NULL
+ */
+void btrfs_policy_strv_free(char **values);
+
+/* ---- Changing settings -------------------------------------------------- */
+
+/** struct btrfs_policy_request - a list of wishes; opaque */
+struct btrfs_policy_request;
+
+/**
+ * btrfs_policy_request_new() - make an empty request
+ *
+ * Return: the request or NULL when there is no memory.
+ */
+struct btrfs_policy_request *btrfs_policy_request_new(void);
+
+/**
+ * btrfs_policy_request_free() - free a request
+ * @request: request or NULL
+ */
+void btrfs_policy_request_free(struct btrfs_policy_request *request);
+
+/**
+ * btrfs_policy_request_add() - add a wish
+ * @request: the request
+ * @setting: word of the setting
+ * @devid: device for device settings, 0 for the others
+ * @value: value in the setting's grammar; "readahead" takes bytes or a number
+ *	with one of the suffixes K, M, G (powers of 1024)
+ *
+ * Nothing is checked yet: btrfs_policy_apply() checks all before it writes any.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int btrfs_policy_request_add(struct btrfs_policy_request *request,
+			     const char *setting, uint64_t devid, const char *value);
+
+/**
+ * enum btrfs_policy_apply_flags - how to apply a request
+ * @BTRFS_POLICY_DRY_RUN: check everything, change nothing; the changes say what
+ *	would be
+ * @BTRFS_POLICY_FORCE: set roles that leave too few devices for the profiles in
+ *	use, or that this kernel would not obey
+ */
+enum btrfs_policy_apply_flags {
+	BTRFS_POLICY_DRY_RUN = 1u << 0,
+	BTRFS_POLICY_FORCE = 1u << 1,
+};
+
+/** struct btrfs_policy_changes - what a request changed; opaque */
+struct btrfs_policy_changes;
+
+/**
+ * struct btrfs_policy_change - one wish and what came of it
+ * @setting: row of the setting
+ * @devid: device or 0
+ * @path: path of the device, NULL if none or missing
+ * @old_value: value before
+ * @new_value: value read back from the kernel (with BTRFS_POLICY_DRY_RUN: the
+ *	value that would be written); equal to @old_value if nothing had to change
+ */
+struct btrfs_policy_change {
+	const struct btrfs_policy_setting *setting;
+	uint64_t devid;
+	const char *path;
+	const char *old_value;
+	const char *new_value;
+};
+
+/**
+ * btrfs_policy_apply() - carry out a request, all of it or nothing
+ * @fs: open handle
+ * @request: the wishes
+ * @flags: values of enum btrfs_policy_apply_flags or 0
+ * @changes: receives one row for each wish, in the request's order, to be freed
+ *	with btrfs_policy_changes_free(); untouched on failure
+ *
+ * All values are checked first.  Roles of all devices go to the kernel in one
+ * step.  If a write fails, earlier ones are put back; if even that fails, the
+ * error says what stayed changed.  Values that are right already are not written.
+ *
+ * Return: 0; -EINVAL, -ENODEV, -EOPNOTSUPP, -EROFS, -EPERM, -EACCES, -EBUSY,
+ * -EIO (also: the kernel took a value and then shows another one), -ENOMEM.
+ */
+int btrfs_policy_apply(struct btrfs_policy_fs *fs,
+		       const struct btrfs_policy_request *request,
+		       unsigned int flags, struct btrfs_policy_changes **changes);
+
+/**
+ * btrfs_policy_changes_count() - number of rows
+ * @changes: from btrfs_policy_apply()
+ *
+ * Return: rows.
+ */
+size_t btrfs_policy_changes_count(const struct btrfs_policy_changes *changes);
+
+/**
+ * btrfs_policy_changes_at() - one row
+ * @changes: from btrfs_policy_apply()
+ * @index: from 0
+ *
+ * Return: the row, or NULL behind the last one.
+ */
+const struct btrfs_policy_change *
+btrfs_policy_changes_at(const struct btrfs_policy_changes *changes, size_t index);
+
+/**
+ * btrfs_policy_changes_free() - free the rows
+ * @changes: rows or NULL
+ */
+void btrfs_policy_changes_free(struct btrfs_policy_changes *changes);
+
+/* ---- Placement and balance: see the second header ----------------------- */
+
+#include "btrfs-policy-placement.h"
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
