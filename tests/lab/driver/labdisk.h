@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel side of the lab's disks, between its own files: a device and where
+ * its content is kept.  No service times here; those are labdisk-model.h's.
+ */
+#ifndef LABDISK_H
+#define LABDISK_H
+
+#include <linux/blk-mq.h>
+#include <linux/hrtimer.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/xarray.h>
+#include "labdisk-model.h"
+
+enum lab_power { LAB_ON, LAB_OFF };
+
+/* How much of what was not flushed a power cut lets survive. */
+enum lab_cut { LAB_CUT_DROP, LAB_CUT_KEEP, LAB_CUT_RANDOM };
+
+struct lab_disk {
+	struct list_head list;
+	struct gendisk *disk;
+	struct blk_mq_tag_set set;
+	int index;
+
+	spinlock_t lock;		/* model, timer, power */
+	struct lm_disk *model;
+	struct hrtimer timer;
+	enum lab_power power;
+
+	struct xarray pages;		/* content, when kept in memory */
+	int host_fd;			/* content, when kept in a host's file */
+	struct mutex cache_lock;	/* volatile pages */
+	struct xarray cache;		/* written and not flushed, if modelled */
+};
+
+/* labdisk-store.c */
+int lab_store_open(struct lab_disk *l, const char *file);
+void lab_store_close(struct lab_disk *l);
+int lab_store_request(struct lab_disk *l, struct request *rq);
+int lab_store_cut(struct lab_disk *l, enum lab_cut how, u64 seed);
+
+/* labdisk-host.c: files of the host under User-Mode Linux, an error elsewhere */
+int lab_host_open(const char *file, u64 size);
+void lab_host_close(int fd);
+int lab_host_rw(int fd, bool write, struct kvec *v, int n, u64 pos);
+int lab_host_discard(int fd, u64 pos, u64 len);
+
+/* labdisk-sysfs.c */
+extern const struct attribute_group *lab_attribute_groups[];
+
+#endif

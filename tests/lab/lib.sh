@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# What tests inside the lab share: TAP, arrays, caches, measurements in virtual
+# time.  Source it with `. "$LAB_LIB"`.  Sizes are MiB unless a name says
+# otherwise.  Must stay usable from any kernel the lab boots, stock ones too.
+
+LAB_MNT=${LAB_MNT:-/mnt}
+LAB_UUID=${LAB_UUID:-b7f5c0de-1ab0-4d15-8000-000000000001}
+tap_n=0 tap_failed=0
+
+# --- TAP ---
+
+ok() {
+	tap_n=$((tap_n + 1))
+	echo "ok $tap_n - $*"
+}
+
+not_ok() {
+	tap_n=$((tap_n + 1))
+	tap_failed=$((tap_failed + 1))
+	echo "not ok $tap_n - $*"
+}
+
+skip() {
+	tap_n=$((tap_n + 1))
+	echo "ok $tap_n - # SKIP $*"
+}
+
+diag() {
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+# is GOT WANT NAME
+is() {
+	if [ "$1" = "$2" ]; then
+		ok "$3"
+	else
+		not_ok "$3"
+		diag "got:  $1"
+		diag "want: $2"
+	fi
+}
+
+# in_range VALUE LOW HIGH NAME: decimal numbers, both ends included
+in_range() {
+	if awk -v v="$1" -v lo="$2" -v hi="$3" \
+		'BEGIN { exit !(v != "" && v + 0 >= lo + 0 && v + 0 <= hi + 0) }'; then
+		ok "$4 ($1)"
+	else
+		not_ok "$4"
+		diag "got $1, want $2 to $3"
+	fi
+}
+
+# try NAME COMMAND...: ok if the command succeeds, its output as diagnostics if not
+try() {
+	local name=$1 out
+
+	shift
+	if out=$("$@" 2>&1); then
+		ok "$name"
+	else
+		not_ok "$name"
+		diag "$*: status $?: $out"
+	fi
+}
+
+# refuse NAME COMMAND...: ok if the command fails
+refuse() {
+	local name=$1 out
+
+	shift
+	if out=$("$@" 2>&1); then
+		not_ok "$name"
+		diag "$*: succeeded: $out"
+	else
+		ok "$name"
+	fi
+}
+
+bail_out() {
+	echo "Bail out! $*"
+	exit 1
+}
+
+# Last line of every test: the plan and the exit status.
+done_testing() {
+	echo "1..$tap_n"
+	[ $tap_failed = 0 ]
+	exit
+}
+
+# --- time ---
+
+# Nanoseconds of virtual time.
+lab_now() {
+	date +%s%N
+}
+
+# lab_time COMMAND...: milliseconds of virtual time it took, on stdout
+lab_time() {
+	local start
+
+	start=$(lab_now)
+	"$@" >/dev/null || return
+	echo $((($(lab_now) - start) / 1000000))
+}
+
+# --- disks ---
+
+lab_disks() {
+	local d
+
+	for d in /sys/block/labd?; do
+		[ -e "$d" ] && echo "/dev/${d##*/}"
+	done
+}
+
+# lab_stat DEVICE NAME
+lab_stat() {
+	awk -v n="$2" '$1 == n { print $2 }' "/sys/block/${1##*/}/lab/stats"
+}
+
+# lab_reset [DEVICE...]: start the counts again, of all without arguments
+lab_reset() {
+	local d
+
+	for d in ${*:-$(lab_disks)}; do
+		echo 0 >"/sys/block/${d##*/}/lab/stats"
+	done
+}
+
+# lab_load DEVICE PERCENT [MILLISECONDS]: the share that is someone else's
+lab_load() {
+	echo "$2 ${3:-}" >"/sys/block/${1##*/}/lab/load"
+}
+
+# lab_slow DEVICE PERCENT: 100 as built, 1000 ten times slower
+lab_slow() {
+	echo "$2" >"/sys/block/${1##*/}/lab/slow"
+}
+
+# lab_power DEVICE on|cut|"cut keep"|"cut random SEED"
+lab_power() {
+	echo "$2" >"/sys/block/${1##*/}/lab/power"
+}
+
+# lab_add SPEC and lab_pull DEVICE: plug in, pull out
+lab_add() {
+	echo "$1" >/sys/module/labdisk/parameters/add
+}
+
+lab_pull() {
+	echo "${1##*/}" >/sys/module/labdisk/parameters/remove
+}
+
+# --- file systems ---
+
+# lab_mkfs PROFILE[/METADATA_PROFILE] DEVICE...: always the same UUID
+lab_mkfs() {
+	local data=${1%/*} meta=${1#*/}
+
+	shift
+	mkfs.btrfs -q -f -K -U "$LAB_UUID" -d "$data" -m "$meta" "$@"
+}
+
+# lab_mount DEVICE [OPTIONS]
+lab_mount() {
+	mount -t btrfs ${2:+-o "$2"} "$1" "$LAB_MNT"
+}
+
+lab_sysfs() {
+	echo "/sys/fs/btrfs/$LAB_UUID"
+}
+
+# Nothing of any file stays in memory; afterwards disks are idle.
+lab_drop_caches() {
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+}
+
+# lab_readahead KIB
+lab_readahead() {
+	echo "$1" >"$(lab_sysfs)/bdi/read_ahead_kb"
+}
+
+# lab_fill FILE MIB [SEED]: content that is the same in every run
+lab_fill() {
+	lab_stream "${3:-1}" "$2" >"$1"
+}
+
+# lab_stream SEED MIB: numbered lines, cheap to make and never two blocks alike
+lab_stream() {
+	yes "seed $1 of a stream that fills a disk with text" | cat -n |
+		head -c "${2}M"
+}
+
+# lab_sum FILE...: one line of checksum each
+lab_sum() {
+	sha256sum "$@" | cut -d' ' -f1
+}
+
+# --- measurements ---
+
+# lab_read_rate FILE...: MiB/s of virtual time, read one after the other
+lab_read_rate() {
+	local start end bytes
+
+	bytes=$(stat -c %s "$@" | awk '{ s += $1 } END { print s }')
+	start=$(lab_now)
+	dd if=/dev/null of=/dev/null 2>/dev/null
+	cat "$@" >/dev/null || return
+	end=$(lab_now)
+	awk -v b="$bytes" -v ns=$((end - start)) \
+		'BEGIN { printf "%.1f\n", b / 1048576 / (ns / 1e9) }'
+}
+
+# lab_fio ARGUMENT...: fio on the lab's clock, with fixed random numbers
+lab_fio() {
+	LD_PRELOAD=/run/lab/spin.so fio --clocksource=clock_gettime \
+		--randseed=1 --thread=0 "$@"
+}
+
+# lab_measure FIO_ARGUMENT...: a line "job read-MiB/s read-IOPS p99-ms
+# write-MiB/s write-IOPS p99-ms fsync-p50-ms fsync-p99-ms fsync-max-ms" a job
+lab_measure() {
+	lab_fio --output-format=json "$@" | python3 -c '
+import json, sys
+
+def ms(lat, rank):
+    return lat.get("percentile", {}).get(rank, 0) / 1e6
+
+for job in json.load(sys.stdin)["jobs"]:
+    line = [job["jobname"]]
+    for way in ("read", "write"):
+        part = job[way]
+        line += ["%.1f" % (part["bw_bytes"] / 1048576), "%.1f" % part["iops"],
+                 "%.3f" % ms(part["clat_ns"], "99.000000")]
+    sync = job["sync"].get("lat_ns", {})
+    line += ["%.3f" % ms(sync, "50.000000"), "%.3f" % ms(sync, "99.000000"),
+             "%.3f" % (sync.get("max", 0) / 1e6)]
+    print(*line)'
+}
+
+# lab_fsync_latency DIRECTORY [COUNT]: "p50 p99 max" in ms of 4 KiB appends
+lab_fsync_latency() {
+	lab_measure --name=fsync --directory="$1" --rw=write --bs=4k \
+		--size=$((${2:-100} * 4))k --fsync=1 --ioengine=psync |
+		awk '{ print $8, $9, $10 }'
+}
