@@ -192,7 +192,6 @@ const char *btrfs_policy_fs_error(const struct btrfs_policy_fs *fs);
  * @missing: number of missing devices
  * @read_only: mounted read-only
  * @mixed: has mixed block groups, which ignore roles
- * @mount_count: mount points of this file system that this process sees
  */
 struct btrfs_policy_fs_info {
 	const char *fsid;
@@ -204,7 +203,6 @@ struct btrfs_policy_fs_info {
 	uint32_t missing;
 	bool read_only;
 	bool mixed;
-	uint32_t mount_count;
 };
 
 /**

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The world outside as one table of functions.  The library proper reaches the
+ * kernel, the mount table and the devices through it only, so that tests can put
+ * a made-up machine in its place.  Every function returns 0 or -errno unless
+ * said otherwise, prints nothing and keeps no error text.
+ */
+#ifndef BP_BACKEND_H
+#define BP_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "btrfs-policy.h"
+#include "kernel-abi.h"
+
+struct bp_mount {
+	char *target;
+	char *fstype;
+};
+
+/* What is known of a block device apart from btrfs; texts are allocated or NULL. */
+struct bp_facts {
+	enum btrfs_policy_tristate rotational;
+	char *model;
+	char *transport;
+};
+
+struct bp_backend {
+	void (*destroy)(void *self);
+
+	/* The mount that a path lies in. */
+	int (*mount_of)(void *self, const char *path, struct bp_mount *mount);
+	/* All mounts of type btrfs; the caller frees the texts and the list. */
+	int (*mounts)(void *self, struct bp_mount **list, size_t *count);
+
+	/* Opens the file system that the functions below mean; -EINVAL if not btrfs. */
+	int (*open)(void *self, const char *path);
+	void (*close)(void *self);
+
+	int (*read_only)(void *self, bool *read_only);
+	int (*label)(void *self, char *label, size_t size);
+	int (*fs_info)(void *self, struct btrfs_ioctl_fs_info_args *info);
+	int (*dev_info)(void *self, struct btrfs_ioctl_dev_info_args *info);
+	/* At most `size` bytes of items; returns -EOVERFLOW if not even one fits. */
+	int (*tree_search)(void *self, struct btrfs_ioctl_search_key *key, void *buf,
+			   size_t size);
+	int (*sync)(void *self);
+	/* -EBUSY also where the kernel says "exclusive operation" in its own number. */
+	int (*balance)(void *self, struct btrfs_ioctl_balance_args *args);
+	int (*roles)(void *self, struct bp_ioctl_device_roles_args *args);
+
+	/* Names are relative to /sys/fs/btrfs. */
+	int (*sysfs_exists)(void *self, const char *name); /* 1, 0 or -errno */
+	/* The whole file, without the last newline, NUL at the end; -EOVERFLOW. */
+	int (*sysfs_read)(void *self, const char *name, char *buf, size_t size);
+	int (*sysfs_write)(void *self, const char *name, const char *text);
+
+	/* Device number of a block device; -ENOTBLK. */
+	int (*device_number)(void *self, const char *path, uint64_t *number);
+	int (*facts)(void *self, const char *path, struct bp_facts *facts);
+
+	uint64_t (*now)(void *self); /* monotonic, nanoseconds */
+	void (*sleep)(void *self, uint64_t nanoseconds);
+};
+
+extern const struct bp_backend bp_backend_linux;
+/* State for bp_backend_linux, or NULL without memory. */
+void *bp_backend_linux_new(void);
+/* Parts of bp_backend_linux that stand in a file of their own. */
+int bp_linux_mount_of(void *self, const char *path, struct bp_mount *mount);
+int bp_linux_mounts(void *self, struct bp_mount **list, size_t *count);
+int bp_linux_facts(void *self, const char *path, struct bp_facts *facts);
+
+void bp_mount_clear(struct bp_mount *mount);
+void bp_mounts_free(struct bp_mount *list, size_t count);
+void bp_facts_clear(struct bp_facts *facts);
+
+#endif
