@@ -20,12 +20,16 @@
  * @BTRFS_POLICY_ON_SECOND_CHOICE: a stripe is on a second-choice device while
  *	first-choice devices could hold it
  *
- * "Could hold it" is exact: if the chunk were given back and allocated anew with
- * the same profile and length, by the kernel's own selection rule, more of its
- * stripes would stand on first-choice devices than do now.  The room of a device
- * is its unallocated space plus, for a device that the chunk stands on, what the
- * chunk takes there.  So a RAID1 metadata chunk with one copy on the only
- * metadata-preferred SSD and the other on a disk is where it should be.
+ * "Could hold it" is exact, and the same rule as the kernel's counters use:
+ * - Profiles with a fixed number of devices (single, DUP, RAID1*): a first-choice
+ *   device that the chunk does not stand on has room for what the chunk takes on
+ *   one device.  Each such device can relieve one second-choice device.
+ * - Striped profiles (RAID0, 10, 5, 6): the first-choice devices that the chunk
+ *   stands on, together with those that have such room, are enough for a chunk of
+ *   the profile.
+ * Room is unallocated space.  So a RAID1 metadata chunk with one copy on the only
+ * metadata-preferred SSD and the other on a disk is where it should be; one with
+ * both copies on disks is not, unless the SSD has no room.
  */
 enum btrfs_policy_misplaced {
 	BTRFS_POLICY_PLACED = 0,
@@ -115,8 +119,9 @@ struct btrfs_policy_device_usage {
  *	btrfs_policy_placement_free(); it does not need @fs afterwards
  *
  * Needs CAP_SYS_ADMIN.  Works on every kernel, also on those that ignore roles:
- * chunks are then judged by the roles on disk.  The kernel goes on meanwhile; a
- * chunk that comes or goes during the walk may be missing.
+ * chunks are then judged by the roles on disk.  Devices and roles are those of the
+ * last open or refresh.  The kernel goes on meanwhile; a chunk that comes or goes
+ * during the walk may be missing.
  *
  * Return: 0; -EPERM, -EUCLEAN, -EIO, -ENOMEM.
  */

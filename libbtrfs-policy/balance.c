@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns the run: look, plan, move one chunk, look again, until nothing is left
+ * that could be moved.  It ends for certain: only chunks of the first picture
+ * are moved, each of them once.
+ */
+#include <string.h>
+
+#include "balance.h"
+
+struct run {
+	struct btrfs_policy_fs *fs;
+	struct btrfs_policy_balance_options options;
+	struct btrfs_policy_balance_report *report;
+	struct btrfs_policy_progress progress;
+	uint64_t started;
+	uint64_t *left; /* addresses of the first picture not tried yet, ascending */
+	size_t left_count;
+	struct btrfs_policy_placement *placement;
+	struct btrfs_policy_plan *plan;
+	uint64_t skipped; /* the kernel left them where they are */
+};
+
+struct report {
+	struct btrfs_policy_balance_report pub;
+	char *text;
+};
+
+BP_PUBLIC void btrfs_policy_balance_report_free(struct btrfs_policy_balance_report *report)
+{
+	struct report *full = (struct report *)report;
+
+	if (!full)
+		return;
+	free(full->text);
+	free(full);
+}
+
+/* ---- Chunks that may be moved ------------------------------------------- */
+
+static int by_address(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static int remember_chunks(struct run *run)
+{
+	size_t count = run->placement->chunk_count;
+
+	run->left = calloc(count + 1, sizeof(*run->left));
+	if (!run->left)
+		return bp_nomem(run->fs);
+	for (size_t i = 0; i < count; i++)
+		run->left[i] = run->placement->chunks[i].logical;
+	run->left_count = count;
+	return 0;
+}
+
+static uint64_t *find_left(const struct run *run, uint64_t logical)
+{
+	return bsearch(&logical, run->left, run->left_count, sizeof(*run->left), by_address);
+}
+
+static void forget(struct run *run, uint64_t logical)
+{
+	uint64_t *entry = find_left(run, logical);
+	size_t behind = run->left + run->left_count - (entry + 1);
+
+	memmove(entry, entry + 1, behind * sizeof(*entry));
+	run->left_count--;
+}
+
+static const struct btrfs_policy_chunk *next_chunk(const struct run *run, uint64_t *others,
+						    uint64_t *others_used)
+{
+	const struct btrfs_policy_chunk *first = NULL;
+	const struct btrfs_policy_step *step;
+
+	*others = *others_used = 0;
+	for (size_t i = 0; (step = btrfs_policy_plan_step(run->plan, i)); i++) {
+		if (!find_left(run, step->chunk->logical))
+			continue;
+		first = first ? first : step->chunk;
+		*others += 1;
+		*others_used += step->chunk->used;
+	}
+	return first;
+}
+
+/* ---- Progress ----------------------------------------------------------- */
+
+static uint64_t elapsed(const struct run *run)
+{
+	return run->fs->ops->now(run->fs->backend) - run->started;
+}
+
+static int tick(void *user)
+{
+	struct run *run = user;
+
+	run->progress.elapsed_ns = elapsed(run);
+	if (!run->options.progress)
+		return 0;
+	return run->options.progress(&run->progress, run->options.user);
+}
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void set_progress(struct run *run, const struct btrfs_policy_chunk *next,
+			 uint64_t others, uint64_t others_used)
+{
+	struct btrfs_policy_progress *progress = &run->progress;
+
+	progress->chunks_total = progress->chunks_done + others;
+	if (run->options.limit)
+		progress->chunks_total = min_u64(progress->chunks_total, run->options.limit);
+	progress->bytes_total = progress->bytes_done + others_used;
+	progress->logical = next ? next->logical : 0;
+	progress->kind = next ? next->kind : BTRFS_POLICY_KIND_DATA;
+}
+
+/* ---- Looking ------------------------------------------------------------ */
+
+/* Misplaced chunks that were not there before: what was moved went wrong again. */
+static bool landed_wrong(const struct btrfs_policy_placement *before,
+			 const struct btrfs_policy_placement *after)
+{
+	for (size_t i = 0; i < after->chunk_count; i++) {
+		const struct btrfs_policy_chunk *chunk = &after->chunks[i];
+
+		if (chunk->misplaced && !bp_placement_find(before, chunk->logical))
+			return true;
+	}
+	return false;
+}
+
+static int look(struct run *run)
+{
+	struct btrfs_policy_placement *before = run->placement;
+	struct btrfs_policy_placement *now = NULL;
+	int ret;
+
+	ret = btrfs_policy_fs_refresh(run->fs);
+	if (!ret)
+		ret = btrfs_policy_placement_read(run->fs, &now);
+	if (ret)
+		return ret;
+	if (before)
+		run->report->moved_in_vain += landed_wrong(before, now);
+	btrfs_policy_placement_free(before);
+	run->placement = now;
+	run->report->still_misplaced = now->totals.misplaced_chunks;
+	btrfs_policy_plan_free(run->plan);
+	run->plan = NULL;
+	return btrfs_policy_plan_new(run->fs, now, 0, &run->plan);
+}
+
+/* ---- Moving ------------------------------------------------------------- */
+
+static enum btrfs_policy_balance_end end_of(int err, bool paused)
+{
+	if (err == -ENOSPC)
+		return BTRFS_POLICY_END_NO_SPACE;
+	if (err == -ECANCELED)
+		return paused ? BTRFS_POLICY_END_PAUSED : BTRFS_POLICY_END_CANCELED;
+	return BTRFS_POLICY_END_FAILED;
+}
+
+/* Wait until nothing else is at work; the picture is old then and taken anew. */
+static int wait_turn(struct run *run)
+{
+	bool can_wait;
+	int ret;
+
+	ret = bp_exclusive_check(run->fs, &can_wait);
+	if (ret != -EBUSY || !can_wait || !run->options.enqueue)
+		return ret;
+	ret = bp_exclusive_wait(run->fs, true, tick, run);
+	return ret ? ret : look(run);
+}
+
+static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
+{
+	struct bp_relocation relocation = {};
+	uint64_t used = chunk->used;
+	int ret;
+
+	ret = bp_relocate(run->fs, chunk, &relocation);
+	if (ret == -EBUSY && run->options.enqueue && !tick(run))
+		return 0;
+	if (ret) {
+		run->report->end = end_of(ret, relocation.paused);
+		return ret;
+	}
+	forget(run, chunk->logical);
+	run->progress.chunks_done++;
+	run->progress.bytes_done += used;
+	run->report->relocated += relocation.moved;
+	run->report->relocated_used += relocation.moved ? used : 0;
+	run->skipped += !relocation.moved;
+	return look(run);
+}
+
+static bool at_limit(const struct run *run)
+{
+	return run->options.limit && run->progress.chunks_done >= run->options.limit;
+}
+
+static int stop(struct run *run)
+{
+	run->report->end = BTRFS_POLICY_END_STOPPED;
+	return bp_error(run->fs, -ECANCELED, "stopped on request");
+}
+
+static int end_at_limit(struct run *run)
+{
+	set_progress(run, NULL, 0, 0);
+	tick(run);
+	run->report->end = BTRFS_POLICY_END_LIMIT;
+	return 0;
+}
+
+static int end_without_chunk(struct run *run)
+{
+	const char *blocked = btrfs_policy_plan_blocked(run->plan);
+
+	set_progress(run, NULL, 0, 0);
+	tick(run);
+	if (!blocked)
+		return 0;
+	run->report->end = BTRFS_POLICY_END_NO_SPACE;
+	return bp_error(run->fs, -ENOSPC, "%s", blocked);
+}
+
+static int move_all(struct run *run)
+{
+	const struct btrfs_policy_chunk *chunk;
+	uint64_t others, others_used;
+	int ret = 0;
+
+	while (!ret) {
+		chunk = next_chunk(run, &others, &others_used);
+		if (!chunk)
+			return end_without_chunk(run);
+		if (at_limit(run))
+			return end_at_limit(run);
+		set_progress(run, chunk, others, others_used);
+		if (tick(run))
+			return stop(run);
+		ret = wait_turn(run);
+		/* Waiting may have brought a new plan: the chunk is looked up again. */
+		chunk = ret ? NULL : next_chunk(run, &others, &others_used);
+		if (chunk)
+			ret = move(run, chunk);
+	}
+	return ret;
+}
+
+/* ---- Beginning and end -------------------------------------------------- */
+
+static int may_run(struct run *run)
+{
+	struct btrfs_policy_fs *fs = run->fs;
+
+	if (fs->info.read_only)
+		return bp_error(fs, -EROFS,
+				"cannot move chunks of '%s': it is mounted read-only",
+				fs->mount_point);
+	if (run->options.unenforced || fs->info.mixed)
+		return 0;
+	return bp_need(fs, "roles-enforced", "steer chunks");
+}
+
+static int begin(struct run *run)
+{
+	int ret;
+
+	ret = run->fs->ops->sync(run->fs->backend);
+	if (ret < 0)
+		return bp_failed(run->fs, ret, "cannot sync '%s'", run->fs->mount_point);
+	ret = look(run);
+	if (ret)
+		return ret;
+	run->report->considered = run->placement->totals.chunks;
+	run->report->misplaced = run->placement->totals.misplaced_chunks;
+	return remember_chunks(run);
+}
+
+static char *describe_left(const struct run *run)
+{
+	const struct btrfs_policy_balance_report *report = run->report;
+	const char *blocked = run->plan ? btrfs_policy_plan_blocked(run->plan) : NULL;
+
+	if (!report->still_misplaced)
+		return strdup("");
+	if (report->end != BTRFS_POLICY_END_DONE && report->end != BTRFS_POLICY_END_LIMIT)
+		return bp_format("%llu chunks stay misplaced: %s",
+				 (unsigned long long)report->still_misplaced, run->fs->error);
+	if (blocked)
+		return bp_format("%llu chunks stay misplaced: %s",
+				 (unsigned long long)report->still_misplaced, blocked);
+	return bp_format("%llu chunks stay misplaced: %llu were moved and landed wrong again, %llu the kernel did not move, others came or were left meanwhile",
+			 (unsigned long long)report->still_misplaced,
+			 (unsigned long long)report->moved_in_vain,
+			 (unsigned long long)run->skipped);
+}
+
+static int finish(struct run *run, int err)
+{
+	struct report *full = (struct report *)run->report;
+
+	if (err && !run->report->end)
+		run->report->end = BTRFS_POLICY_END_FAILED;
+	run->report->elapsed_ns = elapsed(run);
+	full->text = describe_left(run);
+	run->report->text = full->text ? full->text : "";
+	btrfs_policy_placement_free(run->placement);
+	btrfs_policy_plan_free(run->plan);
+	free(run->left);
+	return err;
+}
+
+static void take_options(struct run *run, const struct btrfs_policy_balance_options *options)
+{
+	if (options)
+		memcpy(&run->options, options,
+		       min_u64(options->size, sizeof(run->options)));
+}
+
+BP_PUBLIC int btrfs_policy_balance(struct btrfs_policy_fs *fs,
+				   const struct btrfs_policy_balance_options *options,
+				   struct btrfs_policy_balance_report **report)
+{
+	struct run run = { .fs = fs };
+	int ret;
+
+	*report = NULL;
+	if (!fs->open)
+		return bp_not_open(fs);
+	take_options(&run, options);
+	ret = may_run(&run);
+	if (ret)
+		return ret;
+	run.report = calloc(1, sizeof(struct report));
+	if (!run.report)
+		return bp_nomem(fs);
+	run.started = fs->ops->now(fs->backend);
+	*report = run.report;
+	ret = begin(&run);
+	if (!ret)
+		ret = move_all(&run);
+	return finish(&run, ret);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the files behind btrfs_policy_balance() share.
+ */
+#ifndef BP_BALANCE_H
+#define BP_BALANCE_H
+
+#include "placement.h"
+
+/* exclusive.c */
+int bp_exclusive_check(struct btrfs_policy_fs *fs, bool *can_wait);
+int bp_exclusive_wait(struct btrfs_policy_fs *fs, bool enqueue, int (*tick)(void *user),
+		      void *user);
+
+/* relocate.c: the outcome of one balance of one chunk */
+struct bp_relocation {
+	bool moved;	/* the kernel says that it moved the chunk */
+	bool paused;	/* somebody asked for a pause, else for an end */
+};
+
+int bp_relocate(struct btrfs_policy_fs *fs, const struct btrfs_policy_chunk *chunk,
+		struct bp_relocation *relocation);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The picture of all chunks as placement.c, plan.c and balance.c share it.
+ */
+#ifndef BP_PLACEMENT_H
+#define BP_PLACEMENT_H
+
+#include "internal.h"
+
+struct btrfs_policy_placement {
+	struct btrfs_policy_chunk *chunks;
+	size_t chunk_count;
+	size_t chunk_space;
+	struct btrfs_policy_device_usage *devices;
+	struct bp_site *sites; /* same order and number as devices */
+	size_t device_count;
+	struct btrfs_policy_profile_usage *profiles;
+	size_t profile_count;
+	struct btrfs_policy_totals totals;
+};
+
+/* placement.c; for tests also: judge and sum chunks that are there already */
+int bp_placement_add_chunk(struct btrfs_policy_placement *placement,
+			   const struct btrfs_policy_chunk *chunk);
+int bp_placement_sum(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement);
+const struct btrfs_policy_chunk *
+bp_placement_find(const struct btrfs_policy_placement *placement, uint64_t logical);
+
+BP_DEFINE_CLEANUP(struct btrfs_policy_placement *, btrfs_policy_placement_free);
+BP_DEFINE_CLEANUP(struct btrfs_policy_plan *, btrfs_policy_plan_free);
+
+#define _cleanup_placement_ BP_CLEANUP(btrfs_policy_placement_free_at_end)
+#define _cleanup_plan_ BP_CLEANUP(btrfs_policy_plan_free_at_end)
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns the prediction of what the kernel's chunk allocator does, and the verdict
+ * on a chunk that exists.  Who is chosen is decided by the header shared with
+ * the kernel series; here is only what surrounds it: how large chunks are made
+ * and what a device offers.  Pure: knows no file system and no kernel.
+ *
+ * A device's room is taken to be in one piece.
+ */
+#include <string.h>
+
+#include "device-role-core.h"
+#include "internal.h"
+
+#define KIB 1024ULL
+#define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
+#define STRIPE_UNIT (64 * KIB)
+/* The superblock's list of system chunks has no room for wider ones. */
+#define SYSTEM_DEVS_MAX 29U
+
+struct bp_site *bp_site_find(struct bp_site *sites, size_t count, uint64_t devid)
+{
+	for (size_t i = 0; i < count; i++)
+		if (sites[i].devid == devid)
+			return &sites[i];
+	return NULL;
+}
+
+static enum btrfs_role_rank rank_of(const struct bp_site *site, uint64_t type)
+{
+	return btrfs_role_rank(bp_role_core(site->role), btrfs_role_kind(type));
+}
+
+bool bp_excluded(const struct bp_site *site, uint64_t type)
+{
+	return rank_of(site, type) == BTRFS_ROLE_RANK_EXCLUDED;
+}
+
+uint32_t bp_allowed_sites(const struct bp_site *sites, size_t count, uint64_t type)
+{
+	uint32_t allowed = 0;
+
+	for (size_t i = 0; i < count; i++)
+		allowed += sites[i].writeable && !bp_excluded(&sites[i], type);
+	return allowed;
+}
+
+/* ---- Limits on a new chunk ---------------------------------------------- */
+
+struct limits {
+	const struct bp_profile *profile;
+	struct btrfs_role_profile role;
+	uint64_t max_chunk;
+	uint64_t max_stripe;
+};
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t writeable_bytes(const struct bp_site *sites, size_t count)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += sites[i].writeable ? sites[i].size : 0;
+	return sum;
+}
+
+static uint64_t chunk_size_of(uint64_t type, uint64_t total)
+{
+	if (type & BTRFS_BLOCK_GROUP_DATA)
+		return 10 * GIB;
+	if (type & BTRFS_BLOCK_GROUP_SYSTEM)
+		return 32 * MIB;
+	return total > 50 * GIB ? GIB : 256 * MIB;
+}
+
+static void set_limits(struct limits *limits, const struct bp_site *sites, size_t count,
+		       uint64_t type)
+{
+	const struct bp_profile *profile = bp_profile_of(type);
+	uint64_t total = writeable_bytes(sites, count);
+	uint32_t most = profile->devs_max ? profile->devs_max : UINT32_MAX;
+
+	if (type & BTRFS_BLOCK_GROUP_SYSTEM && most > SYSTEM_DEVS_MAX)
+		most = SYSTEM_DEVS_MAX;
+	limits->profile = profile;
+	limits->max_chunk = chunk_size_of(type, total);
+	limits->max_stripe = min_u64(limits->max_chunk, GIB);
+	limits->max_chunk = min_u64(limits->max_chunk, total / 10);
+	limits->role.striped = !profile->devs_max;
+	limits->role.devs_min = profile->devs_min;
+	limits->role.devs_max = most;
+	limits->role.devs_increment = profile->devs_increment;
+	limits->role.useful = btrfs_role_useful_bytes(limits->max_chunk, limits->max_stripe,
+						      profile->dev_stripes);
+}
+
+/* ---- Selection ---------------------------------------------------------- */
+
+static int by_room(const void *a, const void *b)
+{
+	const struct btrfs_device_info *left = a, *right = b;
+
+	if (left->max_avail != right->max_avail)
+		return left->max_avail > right->max_avail ? -1 : 1;
+	if (left->total_avail != right->total_avail)
+		return left->total_avail > right->total_avail ? -1 : 1;
+	return (left->dev > right->dev) - (left->dev < right->dev);
+}
+
+static uint32_t gather(const struct bp_site *sites, size_t count, uint64_t type,
+		       const struct limits *limits, struct btrfs_device_info *info)
+{
+	uint32_t dev_stripes = limits->profile->dev_stripes;
+	uint32_t found = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!sites[i].writeable || bp_excluded(&sites[i], type) ||
+		    sites[i].room < STRIPE_UNIT * dev_stripes)
+			continue;
+		info[found].dev = (void *)&sites[i];
+		info[found].total_avail = sites[i].room;
+		info[found].max_avail = min_u64(sites[i].room,
+						limits->max_stripe * dev_stripes);
+		info[found++].rank = rank_of(&sites[i], type);
+	}
+	qsort(info, found, sizeof(*info), by_room);
+	return found;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+	return (value + unit - 1) / unit * unit;
+}
+
+static void set_size(struct bp_target *target, const struct limits *limits, uint64_t avail)
+{
+	const struct bp_profile *profile = limits->profile;
+	uint32_t data = (target->stripes - profile->parity) / profile->copies;
+	uint64_t stripe = avail / profile->dev_stripes;
+
+	if (stripe * data > limits->max_chunk)
+		stripe = min_u64(stripe, round_up(limits->max_chunk / data, 16 * MIB));
+	stripe = min_u64(stripe, GIB);
+	target->stripe_length = stripe / STRIPE_UNIT * STRIPE_UNIT;
+	target->length = target->stripe_length * data;
+}
+
+static void set_devids(struct bp_target *target, const struct btrfs_device_info *info,
+		       uint32_t dev_stripes)
+{
+	for (uint32_t i = 0; i < target->stripes; i++) {
+		const struct bp_site *site = info[i / dev_stripes].dev;
+
+		target->devids[i] = site->devid;
+	}
+}
+
+/* Entries that a target's `devids` must have for any selection of the sites. */
+size_t bp_target_capacity(size_t sites)
+{
+	return 2 * sites;
+}
+
+/* The chunk that the kernel would allocate now: 0, -ENOSPC or -ENOMEM. */
+int bp_select(const struct bp_site *sites, size_t count, uint64_t type,
+	      struct bp_target *target)
+{
+	_cleanup_free_ struct btrfs_device_info *info = calloc(count, sizeof(*info));
+	struct limits limits;
+	uint32_t devs;
+
+	if (!info)
+		return -ENOMEM;
+	set_limits(&limits, sites, count, type);
+	devs = gather(sites, count, type, &limits, info);
+	devs = btrfs_role_select(info, devs, &limits.role);
+	devs -= devs % limits.role.devs_increment;
+	if (devs < limits.role.devs_min)
+		return -ENOSPC;
+	if (devs > limits.role.devs_max)
+		devs = limits.role.devs_max;
+	target->stripes = devs * limits.profile->dev_stripes;
+	set_size(target, &limits, info[devs - 1].max_avail);
+	set_devids(target, info, limits.profile->dev_stripes);
+	return target->length ? 0 : -ENOSPC;
+}
+
+/* ---- Verdict on a chunk ------------------------------------------------- */
+
+static bool stands_on(const struct btrfs_policy_chunk *chunk, uint64_t devid, uint32_t before)
+{
+	for (uint32_t i = 0; i < before; i++)
+		if (chunk->devids[i] == devid)
+			return true;
+	return false;
+}
+
+static void count_own(struct bp_site *sites, size_t count,
+		      const struct btrfs_policy_chunk *chunk, struct btrfs_role_chunk *where)
+{
+	for (uint32_t i = 0; i < chunk->stripes; i++) {
+		const struct bp_site *site = bp_site_find(sites, count, chunk->devids[i]);
+		enum btrfs_role_rank rank;
+
+		if (!site || stands_on(chunk, chunk->devids[i], i))
+			continue;
+		rank = rank_of(site, chunk->type);
+		where->first += rank == BTRFS_ROLE_RANK_FIRST;
+		where->excluded += rank == BTRFS_ROLE_RANK_EXCLUDED;
+		where->other += rank != BTRFS_ROLE_RANK_FIRST && rank != BTRFS_ROLE_RANK_EXCLUDED;
+	}
+}
+
+/* Room for a part of the chunk means: for as much as the chunk takes elsewhere. */
+static uint32_t count_vacant(const struct bp_site *sites, size_t count,
+			     const struct btrfs_policy_chunk *chunk, uint64_t part)
+{
+	uint32_t vacant = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!sites[i].writeable || sites[i].room < part)
+			continue;
+		if (rank_of(&sites[i], chunk->type) != BTRFS_ROLE_RANK_FIRST)
+			continue;
+		vacant += !stands_on(chunk, sites[i].devid, chunk->stripes);
+	}
+	return vacant;
+}
+
+enum btrfs_policy_misplaced bp_judge(struct bp_site *sites, size_t count,
+				     const struct btrfs_policy_chunk *chunk)
+{
+	struct btrfs_role_chunk where = {};
+	struct limits limits;
+
+	if (chunk->kind == BTRFS_POLICY_KIND_MIXED)
+		return BTRFS_POLICY_PLACED;
+	count_own(sites, count, chunk, &where);
+	if (where.excluded)
+		return BTRFS_POLICY_ON_EXCLUDED;
+	if (!where.other)
+		return BTRFS_POLICY_PLACED;
+	set_limits(&limits, sites, count, chunk->type);
+	where.vacant = count_vacant(sites, count, chunk,
+				    chunk->stripe_length * limits.profile->dev_stripes);
+	return btrfs_role_misplaced(&where, &limits.role) ? BTRFS_POLICY_ON_SECOND_CHOICE :
+							     BTRFS_POLICY_PLACED;
+}
+
+/* Stripes that are not on a device of the first choice for the type. */
+uint32_t bp_not_first_choice(struct bp_site *sites, size_t count, uint64_t type,
+			     const uint64_t *devids, uint32_t stripes)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < stripes; i++) {
+		const struct bp_site *site = bp_site_find(sites, count, devids[i]);
+
+		found += !site || rank_of(site, type) != BTRFS_ROLE_RANK_FIRST;
+	}
+	return found;
+}
+
+/* Is this device one of those that make the chunk misplaced? */
+bool bp_site_misuses(const struct bp_site *site, const struct btrfs_policy_chunk *chunk)
+{
+	enum btrfs_role_rank rank = rank_of(site, chunk->type);
+
+	if (chunk->misplaced == BTRFS_POLICY_PLACED)
+		return false;
+	if (rank == BTRFS_ROLE_RANK_EXCLUDED)
+		return true;
+	return chunk->misplaced == BTRFS_POLICY_ON_SECOND_CHOICE &&
+	       rank != BTRFS_ROLE_RANK_FIRST;
+}
