@@ -134,17 +134,19 @@ static bool find_real(char *path, int size)
 
 static int hand_on(char **argv)
 {
-	char path[PATH_MAX] = "btrfs";
+	char path[PATH_MAX];
 	struct stat self;
+	bool found;
 
 	if (stat("/proc/self/exe", &self) == 0 || stat((char *)getauxval(AT_EXECFN), &self) == 0)
 		is_front(&self, true);
-	if (find_real(path, sizeof(path)))
+	found = find_real(path, sizeof(path));
+	if (found)
 		execv(path, argv);
 	else
 		errno = ENOENT;
 	fprintf(stderr, "ERROR: cannot hand this command on to '%s': %m%s\n",
-		BTRFS_REAL_PATH[0] ? BTRFS_REAL_PATH : path,
+		BTRFS_REAL_PATH[0] || found ? path : "btrfs",
 		errno == ENOENT ? "; install the package btrfs-progs" : "");
 	return NOT_FOUND;
 }

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The plan of a balance for people and machines: which chunks go where, what
+ * each device holds before and after, and about how long it takes.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cmds/balance-plan.h"
+#include "cmds/common/cleanup.h"
+#include "cmds/common/devices.h"
+#include "cmds/common/filesystem.h"
+
+enum { STEP_LOGICAL, STEP_LENGTH, STEP_USED, STEP_KIND, STEP_PROFILE, STEP_FROM, STEP_TO,
+	STEP_COLUMNS };
+
+static const struct column step_columns[] = {
+	[STEP_LOGICAL] = { "logical", "Logical", COLUMN_RIGHT },
+	[STEP_LENGTH] = { "length", "Length", COLUMN_RIGHT },
+	[STEP_USED] = { "used", "Used", COLUMN_RIGHT },
+	[STEP_KIND] = { "kind", "Type", 0 },
+	[STEP_PROFILE] = { "profile", "Profile", 0 },
+	[STEP_FROM] = { "devids", "From", 0 },
+	[STEP_TO] = { "target-devids", "To", 0 },
+};
+
+enum { DEVICE_ID, DEVICE_PATH, DEVICE_ROLE, DEVICE_DATA_BEFORE, DEVICE_DATA_AFTER,
+	DEVICE_METADATA_BEFORE, DEVICE_METADATA_AFTER, DEVICE_SYSTEM_BEFORE, DEVICE_SYSTEM_AFTER,
+	DEVICE_ROOM_BEFORE, DEVICE_ROOM_AFTER, DEVICE_COLUMNS };
+
+static const struct column device_columns[] = {
+	[DEVICE_ID] = { "devid", "Id", COLUMN_RIGHT },
+	[DEVICE_PATH] = { "path", "Path", 0 },
+	[DEVICE_ROLE] = { "role", "Role", 0 },
+	[DEVICE_DATA_BEFORE] = { "data-bytes", "Data", COLUMN_RIGHT },
+	[DEVICE_DATA_AFTER] = { "data-bytes-after", "then", COLUMN_RIGHT },
+	[DEVICE_METADATA_BEFORE] = { "metadata-bytes", "Metadata", COLUMN_RIGHT },
+	[DEVICE_METADATA_AFTER] = { "metadata-bytes-after", "then", COLUMN_RIGHT },
+	[DEVICE_SYSTEM_BEFORE] = { "system-bytes", NULL, 0 },
+	[DEVICE_SYSTEM_AFTER] = { "system-bytes-after", NULL, 0 },
+	[DEVICE_ROOM_BEFORE] = { "unallocated", "Unallocated", COLUMN_RIGHT },
+	[DEVICE_ROOM_AFTER] = { "unallocated-after", "then", COLUMN_RIGHT },
+};
+
+enum { SUM_CHUNKS, SUM_MISPLACED, SUM_STEPS, SUM_SIZE, SUM_USED, SUM_BLOCKED, SUM_SHORT,
+	SUM_REASON, SUM_BEYOND, SUM_LEAST, SUM_MOST, SUM_COLUMNS };
+
+static const struct column sum_columns[] = {
+	[SUM_CHUNKS] = { "chunks", NULL, 0 },
+	[SUM_MISPLACED] = { "misplaced-chunks", NULL, 0 },
+	[SUM_STEPS] = { "chunks-to-relocate", NULL, 0 },
+	[SUM_SIZE] = { "size", NULL, 0 },
+	[SUM_USED] = { "used", NULL, 0 },
+	[SUM_BLOCKED] = { "blocked-chunks", NULL, 0 },
+	[SUM_SHORT] = { "short-bytes", NULL, 0 },
+	[SUM_REASON] = { "blocked-reason", NULL, 0 },
+	[SUM_BEYOND] = { "beyond-limit-chunks", NULL, 0 },
+	[SUM_LEAST] = { "least-seconds", NULL, 0 },
+	[SUM_MOST] = { "most-seconds", NULL, 0 },
+};
+
+struct estimate {
+	uint64_t least;		/* seconds */
+	uint64_t most;
+};
+
+/*
+ * Bytes in use are read once and written once for each copy.  A hard disk moves
+ * something between 10 MiB a second (small tree blocks, seeks) and 120 (long
+ * extents); without one it is 100 to 400.  Meant as "minutes or days?".
+ */
+static void add_step_time(const struct btrfs_policy_fs *fs, const struct btrfs_policy_step *step,
+			  struct estimate *mebibytes)
+{
+	bool rotational = false;
+
+	for (uint32_t i = 0; i < step->chunk->stripes; i++) {
+		const struct btrfs_policy_device *device =
+			btrfs_policy_device_find(fs, step->chunk->devids[i]);
+
+		rotational |= !device || device->rotational != BTRFS_POLICY_NO;
+	}
+	for (uint32_t i = 0; i < step->targets; i++) {
+		const struct btrfs_policy_device *device =
+			btrfs_policy_device_find(fs, step->target_devids[i]);
+
+		rotational |= !device || device->rotational != BTRFS_POLICY_NO;
+	}
+	/* In units of 1/1200 second of a MiB, which both pairs of rates divide. */
+	mebibytes->least += (step->chunk->used >> 20) * (rotational ? 10 : 3);
+	mebibytes->most += (step->chunk->used >> 20) * (rotational ? 120 : 12);
+}
+
+static struct estimate estimate_time(const struct btrfs_policy_fs *fs,
+				     const struct btrfs_policy_plan *plan)
+{
+	const struct btrfs_policy_step *step;
+	struct estimate time = {};
+
+	for (size_t i = 0; (step = btrfs_policy_plan_step(plan, i)); i++)
+		add_step_time(fs, step, &time);
+	return (struct estimate){ (time.least + 1199) / 1200, (time.most + 1199) / 1200 };
+}
+
+static struct records *read_steps(const struct btrfs_policy_plan *plan)
+{
+	struct records *records = records_new(step_columns, STEP_COLUMNS);
+	const struct btrfs_policy_step *step;
+
+	for (size_t i = 0; (step = btrfs_policy_plan_step(plan, i)); i++) {
+		struct record *record = records_add(records);
+
+		record_set_number(record, STEP_LOGICAL, step->chunk->logical);
+		record_set_size(record, STEP_LENGTH, step->chunk->length);
+		record_set_size(record, STEP_USED, step->chunk->used);
+		record_set_text(record, STEP_KIND, btrfs_policy_kind_name(step->chunk->kind));
+		record_set_text(record, STEP_PROFILE, step->chunk->profile);
+		record_set_numbers(record, STEP_FROM, step->chunk->devids, step->chunk->stripes);
+		record_set_numbers(record, STEP_TO, step->target_devids, step->targets);
+	}
+	return records;
+}
+
+static void set_device(struct record *record, const struct btrfs_policy_plan_device *row)
+{
+	const uint64_t *before = row->bytes_before, *after = row->bytes_after;
+
+	record_set_number(record, DEVICE_ID, row->devid);
+	record_set_text(record, DEVICE_ROLE, btrfs_policy_role_name(row->role));
+	record_set_size(record, DEVICE_DATA_BEFORE, before[BTRFS_POLICY_KIND_DATA]);
+	record_set_size(record, DEVICE_DATA_AFTER, after[BTRFS_POLICY_KIND_DATA]);
+	record_set_size(record, DEVICE_METADATA_BEFORE, before[BTRFS_POLICY_KIND_METADATA]);
+	record_set_size(record, DEVICE_METADATA_AFTER, after[BTRFS_POLICY_KIND_METADATA]);
+	record_set_size(record, DEVICE_SYSTEM_BEFORE, before[BTRFS_POLICY_KIND_SYSTEM]);
+	record_set_size(record, DEVICE_SYSTEM_AFTER, after[BTRFS_POLICY_KIND_SYSTEM]);
+	record_set_size(record, DEVICE_ROOM_BEFORE, row->unallocated_before);
+	record_set_size(record, DEVICE_ROOM_AFTER, row->unallocated_after);
+}
+
+static struct records *read_devices(const struct btrfs_policy_fs *fs,
+				    const struct btrfs_policy_plan *plan)
+{
+	struct records *records = records_new(device_columns, DEVICE_COLUMNS);
+	const struct btrfs_policy_plan_device *row;
+
+	for (size_t i = 0; (row = btrfs_policy_plan_device(plan, i)); i++) {
+		const struct btrfs_policy_device *device =
+			btrfs_policy_device_find(fs, row->devid);
+		struct record *record = records_add(records);
+
+		set_device(record, row);
+		if (device)
+			record_set_text(record, DEVICE_PATH, device->path);
+	}
+	return records;
+}
+
+static json_object *summary_json(const struct btrfs_policy_plan *plan, struct estimate time)
+{
+	_cleanup_(records) struct records *records = records_new(sum_columns, SUM_COLUMNS);
+	const struct btrfs_policy_plan_summary *sum = btrfs_policy_plan_summary(plan);
+	struct record *record = records_add(records);
+
+	record_set_number(record, SUM_CHUNKS, sum->chunks);
+	record_set_number(record, SUM_MISPLACED, sum->misplaced);
+	record_set_number(record, SUM_STEPS, sum->steps);
+	record_set_size(record, SUM_SIZE, sum->size);
+	record_set_size(record, SUM_USED, sum->used);
+	record_set_number(record, SUM_BLOCKED, sum->blocked);
+	record_set_size(record, SUM_SHORT, sum->short_bytes);
+	record_set_text(record, SUM_REASON, btrfs_policy_plan_blocked(plan));
+	record_set_number(record, SUM_BEYOND, sum->beyond_limit);
+	record_set_number(record, SUM_LEAST, time.least);
+	record_set_number(record, SUM_MOST, time.most);
+	return records_json_object(records, 0);
+}
+
+static void print_json(const struct btrfs_policy_fs *fs, const struct btrfs_policy_plan *plan)
+{
+	_cleanup_(records) struct records *steps = read_steps(plan);
+	_cleanup_(records) struct records *devices = read_devices(fs, plan);
+	json_object *object = filesystem_json(fs);
+
+	json_object_object_add(object, "enforced",
+			       json_object_new_boolean(btrfs_policy_enforced(fs, NULL)));
+	json_object_object_add(object, "dry-run", json_object_new_boolean(true));
+	json_object_object_add(object, "plan", summary_json(plan, estimate_time(fs, plan)));
+	json_object_object_add(object, "steps", records_json_array(steps));
+	json_object_object_add(object, "devices", records_json_array(devices));
+	json_print_document("balance-preferred-metadata", object);
+}
+
+static char *format_time(uint64_t seconds)
+{
+	if (seconds < 60)
+		return xasprintf("%" PRIu64 " s", seconds);
+	if (seconds < 3600)
+		return xasprintf("%" PRIu64 " min", (seconds + 30) / 60);
+	return xasprintf("%.1f h", seconds / 3600.0);
+}
+
+static void print_summary(const struct btrfs_policy_fs *fs, const struct btrfs_policy_plan *plan)
+{
+	const struct btrfs_policy_plan_summary *sum = btrfs_policy_plan_summary(plan);
+	struct estimate time = estimate_time(fs, plan);
+	_cleanup_free_ char *least = format_time(time.least), *most = format_time(time.most);
+	char size[UNITS_TEXT], used[UNITS_TEXT];
+
+	printf("Chunks: %" PRIu64 ", of which %" PRIu64 " misplaced, %" PRIu64
+	       " to relocate (%s, %s used)\n", sum->chunks, sum->misplaced, sum->steps,
+	       units_format(sum->size, &UNITS_DEFAULT, size),
+	       units_format(sum->used, &UNITS_DEFAULT, used));
+	if (sum->steps)
+		printf("Time:   about %s to %s\n", least, most);
+	if (sum->beyond_limit)
+		printf("Limit:  leaves out %" PRIu64 " misplaced chunks\n", sum->beyond_limit);
+}
+
+static void print_text(const struct btrfs_policy_fs *fs, const struct btrfs_policy_plan *plan)
+{
+	_cleanup_(records) struct records *steps = read_steps(plan);
+	_cleanup_(records) struct records *devices = read_devices(fs, plan);
+	const char *blocked = btrfs_policy_plan_blocked(plan), *why;
+
+	print_summary(fs, plan);
+	if (records_count(steps)) {
+		putchar('\n');
+		records_print_table(devices, &UNITS_DEFAULT);
+		putchar('\n');
+		records_print_table(steps, &UNITS_DEFAULT);
+	}
+	if (blocked)
+		warning("%s", blocked);
+	if (!btrfs_policy_enforced(fs, &why))
+		warning("roles are not enforced, so this plan cannot be carried out: %s", why);
+}
+
+int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs, uint64_t limit)
+{
+	_cleanup_(placement) struct btrfs_policy_placement *placement = NULL;
+	_cleanup_(plan) struct btrfs_policy_plan *plan = NULL;
+	int ret = btrfs_policy_placement_read(fs, &placement);
+
+	if (ret == 0)
+		ret = btrfs_policy_plan_new(fs, placement, limit, &plan);
+	if (ret)
+		return filesystem_failed(fs, ret);
+	if (run->json)
+		print_json(fs, plan);
+	else
+		print_text(fs, plan);
+	return STATUS_OK;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * `btrfs balance --preferred-metadata`, also as `btrfs balance start
+ * --preferred-metadata`: moves misplaced chunks where they should be.  The
+ * library plans and moves; this starts it, shows how far it is, and says what
+ * came of it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmds/balance-plan.h"
+#include "cmds/commands.h"
+#include "cmds/common/cleanup.h"
+#include "cmds/common/filesystem.h"
+#include "cmds/common/progress.h"
+
+struct balance_args {
+	bool preferred;
+	uint64_t limit;
+	bool enqueue;
+	bool background;
+	int progress;
+};
+
+enum { REPORT_END, REPORT_CHUNKS, REPORT_MISPLACED, REPORT_RELOCATED, REPORT_USED, REPORT_LEFT,
+	REPORT_IN_VAIN, REPORT_MILLISECONDS, REPORT_TEXT, REPORT_COLUMNS };
+
+static const struct column report_columns[] = {
+	[REPORT_END] = { "end", NULL, 0 },
+	[REPORT_CHUNKS] = { "chunks", NULL, 0 },
+	[REPORT_MISPLACED] = { "misplaced-chunks", NULL, 0 },
+	[REPORT_RELOCATED] = { "relocated-chunks", NULL, 0 },
+	[REPORT_USED] = { "relocated-used", NULL, 0 },
+	[REPORT_LEFT] = { "still-misplaced-chunks", NULL, 0 },
+	[REPORT_IN_VAIN] = { "moved-in-vain-chunks", NULL, 0 },
+	[REPORT_MILLISECONDS] = { "elapsed-milliseconds", NULL, 0 },
+	[REPORT_TEXT] = { "text", NULL, 0 },
+};
+
+static const char *const end_names[] = {
+	[BTRFS_POLICY_END_DONE] = "done",
+	[BTRFS_POLICY_END_LIMIT] = "limit",
+	[BTRFS_POLICY_END_NO_SPACE] = "no-space",
+	[BTRFS_POLICY_END_CANCELED] = "canceled",
+	[BTRFS_POLICY_END_PAUSED] = "paused",
+	[BTRFS_POLICY_END_STOPPED] = "stopped",
+	[BTRFS_POLICY_END_FAILED] = "failed",
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number)
+{
+	interrupted = number;
+}
+
+/* The first ^C ends the balance behind the chunk that is under way, a second one at once. */
+static void catch_interrupts(void)
+{
+	struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static int show_progress(const struct btrfs_policy_progress *state, void *user)
+{
+	progress_show(user, state);
+	return interrupted;
+}
+
+static json_object *report_json(const struct btrfs_policy_balance_report *report)
+{
+	_cleanup_(records) struct records *records = records_new(report_columns, REPORT_COLUMNS);
+	struct record *record = records_add(records);
+
+	record_set_text(record, REPORT_END, end_names[report->end]);
+	record_set_number(record, REPORT_CHUNKS, report->considered);
+	record_set_number(record, REPORT_MISPLACED, report->misplaced);
+	record_set_number(record, REPORT_RELOCATED, report->relocated);
+	record_set_size(record, REPORT_USED, report->relocated_used);
+	record_set_number(record, REPORT_LEFT, report->still_misplaced);
+	record_set_number(record, REPORT_IN_VAIN, report->moved_in_vain);
+	record_set_number(record, REPORT_MILLISECONDS, report->elapsed_ns / 1000000);
+	if (*report->text)
+		record_set_text(record, REPORT_TEXT, report->text);
+	return records_json_object(records, 0);
+}
+
+static void print_json(const struct btrfs_policy_fs *fs,
+		       const struct btrfs_policy_balance_report *report)
+{
+	json_object *object = filesystem_json(fs);
+
+	json_object_object_add(object, "enforced",
+			       json_object_new_boolean(btrfs_policy_enforced(fs, NULL)));
+	json_object_object_add(object, "dry-run", json_object_new_boolean(false));
+	json_object_object_add(object, "report", report_json(report));
+	json_print_document("balance-preferred-metadata", object);
+}
+
+static void print_text(const struct btrfs_policy_balance_report *report, int ret)
+{
+	say(LEVEL_DEFAULT, "%s, had to relocate %" PRIu64 " out of %" PRIu64 " chunks",
+	    ret ? "Ended early" : "Done", report->relocated, report->considered);
+	if (ret == 0 && *report->text)
+		warning("%s", report->text);
+}
+
+static int run_balance(const struct run *run, struct btrfs_policy_fs *fs)
+{
+	_cleanup_(report) struct btrfs_policy_balance_report *report = NULL;
+	const struct balance_args *args = run->args;
+	struct progress progress;
+	const struct btrfs_policy_balance_options options = {
+		.size = sizeof(options),
+		.limit = args->limit,
+		.enqueue = args->enqueue,
+		.progress = show_progress,
+		.user = &progress,
+	};
+	int ret;
+
+	progress_begin(&progress, args->progress);
+	catch_interrupts();
+	ret = btrfs_policy_balance(fs, &options, &report);
+	progress_end(&progress);
+	if (report && run->json)
+		print_json(fs, report);
+	else if (report)
+		print_text(report, ret);
+	return ret ? filesystem_failed(fs, ret) : STATUS_OK;
+}
+
+/* What would fail at once is better said before the terminal is let go. */
+static int check_start(const struct run *run, struct btrfs_policy_fs *fs)
+{
+	const struct balance_args *args = run->args;
+	_cleanup_free_ char *operation = NULL;
+	const char *why;
+
+	if (!btrfs_policy_enforced(fs, &why)) {
+		error("cannot balance '%s' to preferred devices: %s",
+		      btrfs_policy_fs_info(fs)->mount_point, why);
+		return STATUS_STATE;
+	}
+	if (args->enqueue || btrfs_policy_exclusive_operation(fs, &operation) ||
+	    strcmp(operation, "none") == 0)
+		return STATUS_OK;
+	error("cannot balance '%s': '%s' is running; wait for it or use --enqueue",
+	      btrfs_policy_fs_info(fs)->mount_point, operation);
+	return STATUS_STATE;
+}
+
+static void let_go(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	setsid();
+	if (chdir("/"))
+		_exit(STATUS_FAILURE);
+	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+		dup2(null, fd);
+}
+
+static int run_in_background(const struct run *run, struct btrfs_policy_fs *fs)
+{
+	int status = check_start(run, fs);
+	json_object *object;
+	pid_t pid;
+
+	if (status)
+		return status;
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0) {
+		error("cannot start a process in the background: %s", strerror(errno));
+		return STATUS_FAILURE;
+	}
+	if (pid == 0) {
+		let_go();
+		return run_balance(run, fs);
+	}
+	if (!run->json) {
+		say(LEVEL_DEFAULT, "balance started in the background, process %d", (int)pid);
+		return STATUS_OK;
+	}
+	object = filesystem_json(fs);
+	json_object_object_add(object, "background-process", json_object_new_int(pid));
+	json_print_document("balance-preferred-metadata", object);
+	return STATUS_OK;
+}
+
+static int balance(const struct run *run)
+{
+	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
+	const struct balance_args *args = run->args;
+	int status = filesystem_open(run->words[0], &fs);
+
+	if (status)
+		return status;
+	if (run->dry_run)
+		return balance_show_plan(run, fs, args->limit);
+	return args->background ? run_in_background(run, fs) : run_balance(run, fs);
+}
+
+static int cmd_balance_start(const struct run *run)
+{
+	const struct balance_args *args = run->args;
+
+	if (args->preferred)
+		return balance(run);
+	error("balance start without --preferred-metadata belongs to btrfs (package btrfs-progs)");
+	return STATUS_FAILURE;
+}
+
+#define BALANCE_ROWS								\
+	{ .kind = OPTION_NUMBER, .name = "limit", .argument = "N",		\
+	  .offset = offsetof(struct balance_args, limit),			\
+	  .help = "relocate at most N chunks" },				\
+	{ .kind = OPTION_FLAG, .name = "enqueue",				\
+	  .offset = offsetof(struct balance_args, enqueue),			\
+	  .help = "wait if there's another exclusive operation running" },	\
+	{ .kind = OPTION_FLAG, .name = "background", .alias = "bg",		\
+	  .offset = offsetof(struct balance_args, background),			\
+	  .help = "run the balance as a background process" },			\
+	{ .kind = OPTION_CHOICE, .name = "progress", .argument = "MODE",	\
+	  .offset = offsetof(struct balance_args, progress),			\
+	  .choices = progress_modes,						\
+	  .help = "on stderr: auto (on a terminal, the default), line (every "	\
+		  "10 seconds), json, none" }
+
+static const struct option_row preferred_options[] = { BALANCE_ROWS, OPTIONS_END };
+
+static const struct option_row start_options[] = {
+	{ .kind = OPTION_FLAG, .name = "preferred-metadata",
+	  .offset = offsetof(struct balance_args, preferred),
+	  .help = "relocate misplaced chunks only" },
+	BALANCE_ROWS,
+	OPTIONS_END
+};
+
+static const char *const balance_details[] = {
+	"Relocates chunks that stand on devices whose role excludes them, or on second-",
+	"choice devices while first-choice devices could hold them: data off metadata-",
+	"only devices first, then metadata, then system. It goes chunk by chunk, so",
+	"'btrfs balance status', 'pause' and 'cancel' work on it, and a run that was",
+	"interrupted is just started again. --dry-run shows the plan.",
+	NULL
+};
+
+const struct command balance_preferred_command = {
+	.token = "--preferred-metadata",
+	.least = 3,
+	.synopsis = "[options] [<path>]",
+	.summary = "Move misplaced chunks to the devices where they should be",
+	.details = balance_details,
+	.options = preferred_options,
+	.args_size = sizeof(struct balance_args),
+	.max_words = 1,
+	.run = balance,
+};
+
+const struct command balance_start_command = {
+	.token = "start",
+	.synopsis = "--preferred-metadata [options] [<path>]",
+	.summary = "The same, as an option of 'balance start'",
+	.details = balance_details,
+	.options = start_options,
+	.args_size = sizeof(struct balance_args),
+	.max_words = 1,
+	.run = cmd_balance_start,
+};

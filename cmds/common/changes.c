@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One line for each change, old -> new, with what the kernel said afterwards.
+ * All or nothing is the library's promise; this only prints what it reports.
+ */
+#include <string.h>
+
+#include "cmds/common/changes.h"
+#include "cmds/common/cleanup.h"
+#include "cmds/common/devices.h"
+#include "cmds/common/filesystem.h"
+
+enum { CHANGE_SETTING, CHANGE_ID, CHANGE_PATH, CHANGE_OLD, CHANGE_NEW, CHANGE_CHANGED,
+	CHANGE_COLUMNS };
+
+static const struct column change_columns[] = {
+	[CHANGE_SETTING] = { "setting", NULL, 0 },
+	[CHANGE_ID] = { "devid", NULL, 0 },
+	[CHANGE_PATH] = { "path", NULL, 0 },
+	[CHANGE_OLD] = { "old", NULL, 0 },
+	[CHANGE_NEW] = { "new", NULL, 0 },
+	[CHANGE_CHANGED] = { "changed", NULL, 0 },
+};
+
+static void print_change(const struct btrfs_policy_change *change, bool dry_run)
+{
+	_cleanup_free_ char *device = change->devid ?
+		device_name(change->devid, change->path) : xstrdup("");
+	bool same = strcmp(change->old_value, change->new_value) == 0;
+
+	if (same)
+		say(LEVEL_DEFAULT, "%s%s%s: %s, unchanged", change->setting->title,
+		    *device ? " of " : "", device, change->new_value);
+	else
+		say(LEVEL_DEFAULT, "%s%s%s%s: %s -> %s", dry_run ? "would set: " : "",
+		    change->setting->title, *device ? " of " : "", device, change->old_value,
+		    change->new_value);
+}
+
+static void add_change(struct records *records, const struct btrfs_policy_change *change)
+{
+	struct record *record = records_add(records);
+
+	record_set_text(record, CHANGE_SETTING, change->setting->name);
+	if (change->devid)
+		record_set_number(record, CHANGE_ID, change->devid);
+	record_set_text(record, CHANGE_PATH, change->path);
+	record_set_value(record, CHANGE_OLD, change->old_value);
+	record_set_value(record, CHANGE_NEW, change->new_value);
+	record_set_bool(record, CHANGE_CHANGED, strcmp(change->old_value, change->new_value));
+}
+
+static void print_json(const struct run *run, const struct btrfs_policy_fs *fs,
+		       const struct btrfs_policy_changes *changes, const char *name)
+{
+	_cleanup_(records) struct records *records = records_new(change_columns, CHANGE_COLUMNS);
+	json_object *object = filesystem_json(fs);
+
+	for (size_t i = 0; i < btrfs_policy_changes_count(changes); i++)
+		add_change(records, btrfs_policy_changes_at(changes, i));
+	json_object_object_add(object, "dry-run", json_object_new_boolean(run->dry_run));
+	json_object_object_add(object, "changes", records_json_array(records));
+	json_print_document(name, object);
+}
+
+int changes_apply(const struct run *run, struct btrfs_policy_fs *fs,
+		  const struct btrfs_policy_request *request, unsigned int flags,
+		  const char *name)
+{
+	_cleanup_(changes) struct btrfs_policy_changes *changes = NULL;
+	int ret;
+
+	if (run->dry_run)
+		flags |= BTRFS_POLICY_DRY_RUN;
+	ret = btrfs_policy_apply(fs, request, flags, &changes);
+	if (ret)
+		return filesystem_failed(fs, ret);
+	if (run->json)
+		print_json(run, fs, changes, name);
+	else
+		for (size_t i = 0; i < btrfs_policy_changes_count(changes); i++)
+			print_change(btrfs_policy_changes_at(changes, i), run->dry_run);
+	return STATUS_OK;
+}

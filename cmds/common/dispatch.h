@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From words to a command: unique prefixes at every level, as in btrfs.
+ */
+#ifndef CMDS_DISPATCH_H
+#define CMDS_DISPATCH_H
+
+#include "cmds/commands.h"
+#include "cmds/common/globals.h"
+
+/*
+ * Finds the command that @words mean, starting at @group, parses its options and
+ * runs it.  @name is the program's; @globals what stood before the words.
+ * Returns the exit status.
+ */
+int dispatch(const char *name, const struct group *group, struct globals *globals,
+	     int count, char **words);
+
+#endif

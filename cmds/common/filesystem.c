@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Opening file systems for commands; owns how errors of the library become
+ * messages and exit statuses.  Changes nothing.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "cmds/common/cleanup.h"
+#include "cmds/common/escape.h"
+#include "cmds/common/filesystem.h"
+#include "cmds/common/messages.h"
+
+static int status_of(int ret)
+{
+	switch (ret) {
+	case -EOPNOTSUPP:
+	case -EBUSY:
+	case -EROFS:
+		return STATUS_STATE;
+	default:
+		return ret < 0 ? STATUS_FAILURE : STATUS_OK;
+	}
+}
+
+int filesystem_failed(const struct btrfs_policy_fs *fs, int ret)
+{
+	const char *text = btrfs_policy_fs_error(fs);
+
+	error("%s", *text ? text : strerror(-ret));
+	return status_of(ret);
+}
+
+int filesystem_open(const char *target, struct btrfs_policy_fs **fs)
+{
+	int ret;
+
+	*fs = xcheck(btrfs_policy_fs_new());
+	ret = btrfs_policy_fs_open(*fs, target);
+	return ret ? filesystem_failed(*fs, ret) : STATUS_OK;
+}
+
+bool word_is_device(const char *word)
+{
+	struct stat st;
+
+	if (*word && strspn(word, "0123456789") == strlen(word))
+		return true;
+	if (strcmp(word, "rotational") == 0 || strcmp(word, "nonrotational") == 0)
+		return true;
+	if (stat(word, &st) == 0)
+		return S_ISBLK(st.st_mode);
+	return strncmp(word, "/dev/", strlen("/dev/")) == 0;
+}
+
+char *filesystem_enforced(const struct btrfs_policy_fs *fs)
+{
+	const char *why;
+	bool enforced = btrfs_policy_enforced(fs, &why);
+
+	return enforced ? xstrdup("yes") : xasprintf("no, %s", why);
+}
+
+char *filesystem_kernel(const struct btrfs_policy_fs *fs)
+{
+	struct utsname name;
+
+	if (uname(&name))
+		return xstrdup(btrfs_policy_kernel_name(fs));
+	return xasprintf("%s (%s)", name.release, btrfs_policy_kernel_name(fs));
+}
+
+enum { FS_FSID, FS_LABEL, FS_MOUNT, FS_COLUMNS };
+
+static const struct column fs_columns[] = {
+	[FS_FSID] = { "fsid", NULL, 0 },
+	[FS_LABEL] = { "label", NULL, 0 },
+	[FS_MOUNT] = { "mount-point", NULL, 0 },
+};
+
+json_object *filesystem_json(const struct btrfs_policy_fs *fs)
+{
+	_cleanup_(records) struct records *records = records_new(fs_columns, FS_COLUMNS);
+	const struct btrfs_policy_fs_info *info = btrfs_policy_fs_info(fs);
+	struct record *record = records_add(records);
+
+	record_set_text(record, FS_FSID, info->fsid);
+	if (*info->label)
+		record_set_text(record, FS_LABEL, info->label);
+	record_set_text(record, FS_MOUNT, info->mount_point);
+	return records_json_object(records, 0);
+}
+
+void filesystem_print_heading(const struct btrfs_policy_fs *fs)
+{
+	const struct btrfs_policy_fs_info *info = btrfs_policy_fs_info(fs);
+	_cleanup_free_ char *label = xcheck(escape_text(info->label));
+
+	printf("Label: %s%s%s  uuid: %s\n", *label ? "'" : "none", label, *label ? "'" : "",
+	       info->fsid);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Sizes for people, to the letter as btrfs prints them, and the state that the
+ * unit options of a command leave behind.
+ */
+#ifndef CMDS_UNITS_H
+#define CMDS_UNITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum unit_step {
+	UNIT_HUMAN = 0,		/* the unit that suits each number */
+	UNIT_KILO = 1,
+	UNIT_MEGA = 2,
+	UNIT_GIGA = 3,
+	UNIT_TERA = 4,
+};
+
+struct units {
+	enum unit_step step;
+	bool decimal;
+	bool raw;		/* plain bytes without a suffix */
+};
+
+#define UNITS_DEFAULT ((struct units){ .step = UNIT_HUMAN })
+
+/* What a unit option means; they build on each other in the order given. */
+enum unit_choice {
+	CHOOSE_RAW,
+	CHOOSE_HUMAN_BINARY,
+	CHOOSE_HUMAN_DECIMAL,
+	CHOOSE_BINARY,
+	CHOOSE_DECIMAL,
+	CHOOSE_KILO,
+	CHOOSE_MEGA,
+	CHOOSE_GIGA,
+	CHOOSE_TERA,
+};
+
+void units_choose(struct units *units, enum unit_choice choice);
+
+#define UNITS_TEXT 40
+
+/* Writes @size to @text, an array of UNITS_TEXT bytes; returns @text. */
+char *units_format(uint64_t size, const struct units *units, char *text);
+
+#endif

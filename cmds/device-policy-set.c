@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * `btrfs device policy set`: the read policy of a file system and what goes
+ * with it.  All values are set, or none.
+ */
+#include "cmds/commands.h"
+#include "cmds/common/changes.h"
+#include "cmds/common/cleanup.h"
+#include "cmds/common/filesystem.h"
+
+struct set_args {
+	const char *rot_penalty;
+	const char *nonrot_penalty;
+	const char *mixed_only;
+	const char *readahead;
+};
+
+/* The name of each option is the name of the setting. */
+static const struct option_row set_options[] = {
+	{ .kind = OPTION_TEXT, .name = "rot-penalty", .argument = "N",
+	  .offset = offsetof(struct set_args, rot_penalty),
+	  .help = "what a read elsewhere on a rotational device counts extra, 0..1000" },
+	{ .kind = OPTION_TEXT, .name = "nonrot-penalty", .argument = "N",
+	  .offset = offsetof(struct set_args, nonrot_penalty),
+	  .help = "the same for the other devices" },
+	{ .kind = OPTION_TEXT, .name = "penalty-mixed-only", .argument = "yes|no",
+	  .offset = offsetof(struct set_args, mixed_only),
+	  .help = "count them only where rotational and other devices are mixed" },
+	{ .kind = OPTION_TEXT, .name = "readahead", .argument = "SIZE",
+	  .offset = offsetof(struct set_args, readahead),
+	  .help = "how far to read ahead, in bytes or with the suffix K, M or G" },
+	OPTIONS_END
+};
+
+static struct btrfs_policy_request *build_request(const struct run *run)
+{
+	struct btrfs_policy_request *request = xcheck(btrfs_policy_request_new());
+	int ret = btrfs_policy_request_add(request, "read-policy", 0, run->words[0]);
+
+	for (const struct option_row *row = set_options; row->kind; row++) {
+		const char *value = *(const char *const *)((const char *)run->args + row->offset);
+
+		if (value)
+			ret |= btrfs_policy_request_add(request, row->name, 0, value);
+	}
+	if (ret) {
+		btrfs_policy_request_free(request);
+		request = NULL;
+	}
+	return xcheck(request);
+}
+
+static int cmd_device_policy_set(const struct run *run)
+{
+	_cleanup_(request) struct btrfs_policy_request *request = build_request(run);
+	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
+	int status = filesystem_open(run->words[1], &fs);
+
+	return status ? status : changes_apply(run, fs, request, 0, "device-policy-set");
+}
+
+static const char *const set_details[] = {
+	"The read policy says how reads of mirrored chunks (RAID1, RAID1C3, RAID1C4,",
+	"RAID10) are spread over their devices: 'roundrobin' (needs a kernel that has",
+	"it), 'pid', and whatever else the kernel offers. It holds until the file",
+	"system is unmounted. Prints one line a change, with the value that the kernel",
+	"has afterwards; several changes are made all or not at all.",
+	NULL
+};
+
+const struct command device_policy_set_command = {
+	.token = "set",
+	.synopsis = "[options] <read-policy> [<path>]",
+	.summary = "Set the read policy and its penalties",
+	.details = set_details,
+	.options = set_options,
+	.args_size = sizeof(struct set_args),
+	.min_words = 1,
+	.max_words = 2,
+	.run = cmd_device_policy_set,
+};

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * `btrfs device policy show`: policies of file systems and roles of their
+ * devices.  Reads only, also without privilege as far as the kernel lets.
+ */
+#include <ctype.h>
+#include <stdio.h>
+
+#include "cmds/commands.h"
+#include "cmds/common/cleanup.h"
+#include "cmds/common/devices.h"
+#include "cmds/common/filesystem.h"
+#include "cmds/common/settings.h"
+
+struct show_args {
+	struct units units;
+	bool table;
+};
+
+enum { FS_ENFORCED, FS_ENFORCED_TEXT, FS_REASON, FS_KERNEL, FS_KERNEL_TEXT, FS_READ_ONLY,
+	FS_MIXED, FS_MISSING, FS_OPERATION, FS_COLUMNS };
+
+static const struct column fs_columns[] = {
+	[FS_ENFORCED] = { "enforced", NULL, 0 },
+	[FS_ENFORCED_TEXT] = { NULL, "Enforced", 0 },
+	[FS_REASON] = { "enforced-reason", NULL, 0 },
+	[FS_KERNEL] = { "kernel", NULL, 0 },
+	[FS_KERNEL_TEXT] = { NULL, "Kernel", 0 },
+	[FS_READ_ONLY] = { "read-only", "Read-only", 0 },
+	[FS_MIXED] = { "mixed", NULL, 0 },
+	[FS_MISSING] = { "devices-missing", "Devices missing", 0 },
+	[FS_OPERATION] = { "exclusive-operation", "Exclusive operation", COLUMN_HIDE_EMPTY },
+};
+
+enum { DEVICE_ID, DEVICE_PATH, DEVICE_UUID, DEVICE_TYPE, DEVICE_ROTATIONAL, DEVICE_MISSING,
+	DEVICE_ROLE, DEVICE_IN_FORCE, DEVICE_SIZE, DEVICE_UNALLOCATED, DEVICE_TRANSPORT,
+	DEVICE_MODEL, DEVICE_COLUMNS };
+
+static const struct column device_columns[] = {
+	[DEVICE_ID] = { "devid", "Id", COLUMN_RIGHT | COLUMN_NO_BLOCK },
+	[DEVICE_PATH] = { "path", "Path", COLUMN_NO_BLOCK },
+	[DEVICE_UUID] = { "uuid", NULL, 0 },
+	[DEVICE_TYPE] = { NULL, "Type", 0 },
+	[DEVICE_ROTATIONAL] = { "rotational", NULL, 0 },
+	[DEVICE_MISSING] = { "missing", NULL, 0 },
+	[DEVICE_ROLE] = { "role", "Role", 0 },
+	[DEVICE_IN_FORCE] = { "role-in-force", NULL, 0 },
+	[DEVICE_SIZE] = { "size", "Size", COLUMN_RIGHT },
+	[DEVICE_UNALLOCATED] = { "unallocated", "Unallocated", COLUMN_RIGHT },
+	[DEVICE_TRANSPORT] = { "transport", "Transport", COLUMN_NO_TABLE | COLUMN_HIDE_EMPTY },
+	[DEVICE_MODEL] = { "model", "Model", COLUMN_NO_TABLE | COLUMN_HIDE_EMPTY },
+};
+
+/* Everything that is shown of one file system. */
+struct view {
+	struct records *fs;
+	struct records *settings;
+	struct records *devices;
+};
+
+static void cleanup_view(struct view *view)
+{
+	records_free(view->fs);
+	records_free(view->settings);
+	records_free(view->devices);
+}
+
+static struct records *read_fs(struct btrfs_policy_fs *fs)
+{
+	struct records *records = records_new(fs_columns, FS_COLUMNS);
+	const struct btrfs_policy_fs_info *info = btrfs_policy_fs_info(fs);
+	_cleanup_free_ char *enforced = filesystem_enforced(fs);
+	_cleanup_free_ char *kernel = filesystem_kernel(fs);
+	struct record *record = records_add(records);
+	_cleanup_free_ char *operation = NULL;
+	const char *why;
+
+	record_set_bool(record, FS_ENFORCED, btrfs_policy_enforced(fs, &why));
+	record_set_text(record, FS_ENFORCED_TEXT, enforced);
+	record_set_text(record, FS_REASON, why);
+	record_set_text(record, FS_KERNEL, btrfs_policy_kernel_name(fs));
+	record_set_text(record, FS_KERNEL_TEXT, kernel);
+	record_set_bool(record, FS_READ_ONLY, info->read_only);
+	record_set_bool(record, FS_MIXED, info->mixed);
+	record_set_number(record, FS_MISSING, info->missing);
+	if (btrfs_policy_exclusive_operation(fs, &operation) == 0)
+		record_set_text(record, FS_OPERATION, operation);
+	return records;
+}
+
+static void add_device(struct records *records, const struct btrfs_policy_device *device)
+{
+	struct record *record = records_add(records);
+
+	record_set_number(record, DEVICE_ID, device->devid);
+	record_set_text(record, DEVICE_PATH, device->path);
+	record_set_text(record, DEVICE_UUID, device->uuid);
+	record_set_text(record, DEVICE_TYPE, device->missing ? "missing" : device_type(device));
+	record_set_tristate(record, DEVICE_ROTATIONAL, device->rotational);
+	record_set_bool(record, DEVICE_MISSING, device->missing);
+	record_set_text(record, DEVICE_ROLE, btrfs_policy_role_name(device->role));
+	record_set_bool(record, DEVICE_IN_FORCE, device->role_in_force);
+	record_set_size(record, DEVICE_SIZE, device->size);
+	record_set_size(record, DEVICE_UNALLOCATED, device->size - device->allocated);
+	record_set_text(record, DEVICE_TRANSPORT, device->transport);
+	record_set_text(record, DEVICE_MODEL, device->model);
+}
+
+static int read_view(struct btrfs_policy_fs *fs, struct view *view)
+{
+	view->fs = read_fs(fs);
+	view->devices = records_new(device_columns, DEVICE_COLUMNS);
+	for (size_t i = 0; i < btrfs_policy_device_count(fs); i++)
+		add_device(view->devices, btrfs_policy_device_at(fs, i));
+	return settings_read(fs, false, &view->settings);
+}
+
+static json_object *view_json(const struct btrfs_policy_fs *fs, const struct view *view)
+{
+	json_object *object = filesystem_json(fs);
+	json_object *facts = records_json_object(view->fs, 0);
+
+	json_object_object_foreach(facts, key, value)
+		json_object_object_add(object, key, json_object_get(value));
+	json_object_put(facts);
+	json_object_object_add(object, "settings",
+			       records_json_keyed(view->settings, SETTING_NAME));
+	json_object_object_add(object, "devices", records_json_array(view->devices));
+	return object;
+}
+
+#define SHOW_WIDTH 33
+
+static void print_settings(const struct records *settings, const struct units *units)
+{
+	for (int i = 0; i < records_count(settings); i++) {
+		_cleanup_free_ char *name = records_cell_text(settings, i, SETTING_NAME, units);
+		_cleanup_free_ char *value = records_cell_text(settings, i, SETTING_SHOWN, units);
+		_cleanup_free_ char *title = xstrdup(btrfs_policy_setting_find(name)->title);
+
+		title[0] = toupper((unsigned char)title[0]);
+		records_print_pair(SHOW_WIDTH, title, value);
+	}
+}
+
+static void print_view(const struct btrfs_policy_fs *fs, const struct view *view,
+		       const struct show_args *args)
+{
+	filesystem_print_heading(fs);
+	records_print_block(view->fs, 0, SHOW_WIDTH, &args->units);
+	print_settings(view->settings, &args->units);
+	if (args->table) {
+		putchar('\n');
+		records_print_table(view->devices, &args->units);
+		return;
+	}
+	for (int i = 0; i < records_count(view->devices); i++) {
+		const struct btrfs_policy_device *device = btrfs_policy_device_at(fs, i);
+
+		device_print_heading(device->devid, device->path ? device->path : "missing");
+		records_print_block(view->devices, i, SHOW_WIDTH, &args->units);
+	}
+}
+
+/* Shows one file system, as text or as an element of @array. */
+static int show_one(const struct run *run, const char *target, json_object *array)
+{
+	__attribute__((cleanup(cleanup_view))) struct view view = {};
+	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
+	int status = filesystem_open(target, &fs);
+
+	if (status == STATUS_OK)
+		status = read_view(fs, &view);
+	if (status)
+		return status;
+	if (array)
+		json_object_array_add(array, view_json(fs, &view));
+	else
+		print_view(fs, &view, run->args);
+	return STATUS_OK;
+}
+
+static int cmd_device_policy_show(const struct run *run)
+{
+	json_object *array = run->json ? json_object_new_array() : NULL;
+	int worst = STATUS_OK;
+
+	for (int i = 0; i < run->count || i == 0; i++) {
+		int status;
+
+		if (i && !run->json)
+			putchar('\n');
+		status = show_one(run, run->words[i], array);
+		worst = status > worst ? status : worst;
+	}
+	if (run->json)
+		json_print_document("device-policy-show", array);
+	return worst;
+}
+
+static const struct option_row show_options[] = {
+	{ .kind = OPTION_FLAG, .letter = 'T', .offset = offsetof(struct show_args, table),
+	  .help = "show devices in tabular format" },
+	OPTION_UNIT_ROWS(offsetof(struct show_args, units)),
+	OPTIONS_END
+};
+
+static const char *const show_details[] = {
+	"Whether the running kernel obeys roles, the read policy and its penalties,",
+	"and the role of each device. What the kernel ignores is never shown as being",
+	"in force. <path> may be a mount point, anything below it, a UUID or a label.",
+	NULL
+};
+
+const struct command device_policy_show_command = {
+	.token = "show",
+	.synopsis = "[options] [<path>...]",
+	.summary = "Show policies of file systems and roles of their devices",
+	.details = show_details,
+	.options = show_options,
+	.args_size = sizeof(struct show_args),
+	.max_words = ANY_NUMBER,
+	.run = cmd_device_policy_show,
+};

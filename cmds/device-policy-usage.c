@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * `btrfs device policy usage`: where data and metadata stand and what is
+ * misplaced.  Reads only.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cmds/commands.h"
+#include "cmds/common/cleanup.h"
+#include "cmds/common/devices.h"
+#include "cmds/common/escape.h"
+#include "cmds/common/filesystem.h"
+
+struct usage_args {
+	struct units units;
+	bool table;
+	bool check;
+};
+
+enum { PROFILE_KIND, PROFILE_PROFILE, PROFILE_SIZE, PROFILE_USED, PROFILE_CHUNKS,
+	PROFILE_MISPLACED_CHUNKS, PROFILE_MISPLACED_SIZE, PROFILE_MISPLACED_USED,
+	PROFILE_COLUMNS };
+
+static const struct column profile_columns[] = {
+	[PROFILE_KIND] = { "kind", NULL, 0 },
+	[PROFILE_PROFILE] = { "profile", NULL, 0 },
+	[PROFILE_SIZE] = { "size", NULL, 0 },
+	[PROFILE_USED] = { "used", NULL, 0 },
+	[PROFILE_CHUNKS] = { "chunks", NULL, 0 },
+	[PROFILE_MISPLACED_CHUNKS] = { "misplaced-chunks", NULL, 0 },
+	[PROFILE_MISPLACED_SIZE] = { "misplaced-size", NULL, 0 },
+	[PROFILE_MISPLACED_USED] = { "misplaced-used", NULL, 0 },
+};
+
+/* Four columns of bytes, four of misplaced bytes, four of chunks, in the order of the kinds. */
+enum { DEVICE_ID, DEVICE_PATH, DEVICE_TYPE, DEVICE_ROLE, DEVICE_SIZE, DEVICE_BYTES,
+	DEVICE_MISPLACED = DEVICE_BYTES + BTRFS_POLICY_KINDS,
+	DEVICE_CHUNKS = DEVICE_MISPLACED + BTRFS_POLICY_KINDS,
+	DEVICE_MISPLACED_ALL = DEVICE_CHUNKS + BTRFS_POLICY_KINDS,
+	DEVICE_UNALLOCATED, DEVICE_COLUMNS };
+
+static const struct column device_columns[] = {
+	[DEVICE_ID] = { "devid", "Id", COLUMN_RIGHT | COLUMN_NO_BLOCK },
+	[DEVICE_PATH] = { "path", "Path", COLUMN_NO_BLOCK },
+	[DEVICE_TYPE] = { NULL, "Type", 0 },
+	[DEVICE_ROLE] = { "role", "Role", 0 },
+	[DEVICE_SIZE] = { "size", "Size", COLUMN_RIGHT | COLUMN_NO_TABLE },
+	{ "data-bytes", "Data", COLUMN_RIGHT | COLUMN_HIDE_EMPTY },
+	{ "metadata-bytes", "Metadata", COLUMN_RIGHT | COLUMN_HIDE_EMPTY },
+	{ "system-bytes", "System", COLUMN_RIGHT | COLUMN_HIDE_EMPTY },
+	{ "mixed-bytes", "Data+Metadata", COLUMN_RIGHT | COLUMN_HIDE_EMPTY | COLUMN_NO_TABLE },
+	{ "misplaced-data-bytes", "Misplaced data",
+	  COLUMN_RIGHT | COLUMN_HIDE_EMPTY | COLUMN_NO_TABLE },
+	{ "misplaced-metadata-bytes", "Misplaced metadata",
+	  COLUMN_RIGHT | COLUMN_HIDE_EMPTY | COLUMN_NO_TABLE },
+	{ "misplaced-system-bytes", "Misplaced system",
+	  COLUMN_RIGHT | COLUMN_HIDE_EMPTY | COLUMN_NO_TABLE },
+	{ NULL, NULL, 0 },
+	{ "data-chunks", NULL, 0 },
+	{ "metadata-chunks", NULL, 0 },
+	{ "system-chunks", NULL, 0 },
+	{ "mixed-chunks", NULL, 0 },
+	[DEVICE_MISPLACED_ALL] = { NULL, "Misplaced", COLUMN_RIGHT | COLUMN_NO_BLOCK },
+	[DEVICE_UNALLOCATED] = { "unallocated", "Unallocated", COLUMN_RIGHT },
+};
+
+enum { TOTAL_CHUNKS, TOTAL_MISPLACED, TOTAL_SIZE, TOTAL_USED, TOTAL_COLUMNS };
+
+static const struct column total_columns[] = {
+	[TOTAL_CHUNKS] = { "chunks", NULL, 0 },
+	[TOTAL_MISPLACED] = { "misplaced-chunks", NULL, 0 },
+	[TOTAL_SIZE] = { "misplaced-size", NULL, 0 },
+	[TOTAL_USED] = { "misplaced-used", NULL, 0 },
+};
+
+static struct records *read_profiles(const struct btrfs_policy_placement *placement)
+{
+	struct records *records = records_new(profile_columns, PROFILE_COLUMNS);
+	const struct btrfs_policy_profile_usage *row;
+
+	for (size_t i = 0; (row = btrfs_policy_placement_profile(placement, i)); i++) {
+		struct record *record = records_add(records);
+
+		record_set_text(record, PROFILE_KIND, btrfs_policy_kind_name(row->kind));
+		record_set_text(record, PROFILE_PROFILE, row->profile);
+		record_set_size(record, PROFILE_SIZE, row->size);
+		record_set_size(record, PROFILE_USED, row->used);
+		record_set_number(record, PROFILE_CHUNKS, row->chunks);
+		record_set_number(record, PROFILE_MISPLACED_CHUNKS, row->misplaced_chunks);
+		record_set_size(record, PROFILE_MISPLACED_SIZE, row->misplaced_size);
+		record_set_size(record, PROFILE_MISPLACED_USED, row->misplaced_used);
+	}
+	return records;
+}
+
+/* Sums of a device; those that are nought in text stay empty there, see print_devices(). */
+static void set_device(struct record *record, const struct btrfs_policy_device_usage *row,
+		       bool json)
+{
+	uint64_t misplaced = 0;
+
+	for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++) {
+		bool plain = kind != BTRFS_POLICY_KIND_MIXED;
+
+		if (json || plain || row->bytes[kind])
+			record_set_size(record, DEVICE_BYTES + kind, row->bytes[kind]);
+		if (json || row->misplaced_bytes[kind])
+			record_set_size(record, DEVICE_MISPLACED + kind,
+					row->misplaced_bytes[kind]);
+		record_set_number(record, DEVICE_CHUNKS + kind, row->chunks[kind]);
+		misplaced += row->misplaced_bytes[kind];
+	}
+	record_set_text(record, DEVICE_ROLE, btrfs_policy_role_name(row->role));
+	record_set_size(record, DEVICE_SIZE, row->size);
+	record_set_size(record, DEVICE_MISPLACED_ALL, misplaced);
+	record_set_size(record, DEVICE_UNALLOCATED, row->unallocated);
+}
+
+static struct records *read_devices(const struct btrfs_policy_fs *fs,
+				    const struct btrfs_policy_placement *placement, bool json)
+{
+	struct records *records = records_new(device_columns, DEVICE_COLUMNS);
+	const struct btrfs_policy_device_usage *row;
+
+	for (size_t i = 0; (row = btrfs_policy_placement_device(placement, i)); i++) {
+		const struct btrfs_policy_device *device =
+			btrfs_policy_device_find(fs, row->devid);
+		struct record *record = records_add(records);
+
+		record_set_number(record, DEVICE_ID, row->devid);
+		if (device) {
+			record_set_text(record, DEVICE_PATH, device->path);
+			record_set_text(record, DEVICE_TYPE, device_type(device));
+		}
+		set_device(record, row, json);
+	}
+	return records;
+}
+
+static json_object *totals_json(const struct btrfs_policy_totals *totals)
+{
+	_cleanup_(records) struct records *records = records_new(total_columns, TOTAL_COLUMNS);
+	struct record *record = records_add(records);
+
+	record_set_number(record, TOTAL_CHUNKS, totals->chunks);
+	record_set_number(record, TOTAL_MISPLACED, totals->misplaced_chunks);
+	record_set_size(record, TOTAL_SIZE, totals->misplaced_size);
+	record_set_size(record, TOTAL_USED, totals->misplaced_used);
+	return records_json_object(records, 0);
+}
+
+static void print_json(const struct btrfs_policy_fs *fs,
+		       const struct btrfs_policy_placement *placement)
+{
+	_cleanup_(records) struct records *profiles = read_profiles(placement);
+	_cleanup_(records) struct records *devices = read_devices(fs, placement, true);
+	json_object *object = filesystem_json(fs);
+
+	json_object_object_add(object, "enforced",
+			       json_object_new_boolean(btrfs_policy_enforced(fs, NULL)));
+	json_object_object_add(object, "profiles", records_json_array(profiles));
+	json_object_object_add(object, "devices", records_json_array(devices));
+	json_object_object_add(object, "totals",
+			       totals_json(btrfs_policy_placement_totals(placement)));
+	json_print_document("device-policy-usage", object);
+}
+
+static void print_profiles(const struct btrfs_policy_placement *placement,
+			   const struct units *units)
+{
+	const struct btrfs_policy_profile_usage *row;
+	char size[UNITS_TEXT], used[UNITS_TEXT], misplaced[UNITS_TEXT];
+
+	for (size_t i = 0; (row = btrfs_policy_placement_profile(placement, i)); i++)
+		printf("%s,%s: Size:%s, Used:%s (%.2f%%), Misplaced:%s (%.2f%%)\n",
+		       btrfs_policy_kind_name(row->kind), row->profile,
+		       units_format(row->size, units, size), units_format(row->used, units, used),
+		       row->size ? 100.0 * row->used / row->size : 0.0,
+		       units_format(row->misplaced_size, units, misplaced),
+		       row->size ? 100.0 * row->misplaced_size / row->size : 0.0);
+}
+
+static void add_total(struct records *records, const struct btrfs_policy_placement *placement)
+{
+	struct btrfs_policy_device_usage sum = {};
+	const struct btrfs_policy_device_usage *row;
+	struct record *record;
+
+	for (size_t i = 0; (row = btrfs_policy_placement_device(placement, i)); i++) {
+		sum.unallocated += row->unallocated;
+		for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++) {
+			sum.bytes[kind] += row->bytes[kind];
+			sum.misplaced_bytes[kind] += row->misplaced_bytes[kind];
+		}
+	}
+	record = records_add(records);
+	set_device(record, &sum, false);
+	record_set_text(record, DEVICE_PATH, "Total");
+	record_clear_cell(record, DEVICE_ROLE);
+	records_mark_total(records);
+}
+
+static void print_devices(const struct btrfs_policy_fs *fs,
+			  const struct btrfs_policy_placement *placement,
+			  const struct usage_args *args)
+{
+	_cleanup_(records) struct records *devices = read_devices(fs, placement, false);
+
+	if (args->table) {
+		add_total(devices, placement);
+		putchar('\n');
+		records_print_table(devices, &args->units);
+		return;
+	}
+	for (int i = 0; i < records_count(devices); i++) {
+		uint64_t devid = btrfs_policy_placement_device(placement, i)->devid;
+
+		device_print_heading(devid, device_path(fs, devid));
+		records_print_block(devices, i, 0, &args->units);
+	}
+}
+
+static void print_totals(const struct btrfs_policy_fs *fs,
+			 const struct btrfs_policy_totals *totals, const struct units *units)
+{
+	char size[UNITS_TEXT], used[UNITS_TEXT];
+
+	say(LEVEL_DEFAULT, "%s", "");
+	if (totals->misplaced_chunks == 0) {
+		say(LEVEL_DEFAULT, "None of %" PRIu64 " chunks is misplaced", totals->chunks);
+		return;
+	}
+	say(LEVEL_DEFAULT, "%" PRIu64 " of %" PRIu64 " chunks are misplaced (%s, %s used); "
+	    "'btrfs balance --preferred-metadata %s' moves them", totals->misplaced_chunks,
+	    totals->chunks, units_format(totals->misplaced_size, units, size),
+	    units_format(totals->misplaced_used, units, used),
+	    btrfs_policy_fs_info(fs)->mount_point);
+}
+
+static void print_text(const struct btrfs_policy_fs *fs,
+		       const struct btrfs_policy_placement *placement,
+		       const struct usage_args *args)
+{
+	_cleanup_free_ char *enforced = filesystem_enforced(fs);
+	_cleanup_free_ char *shown = xcheck(escape_text(enforced));
+
+	filesystem_print_heading(fs);
+	printf("Enforced: %s\n\n", shown);
+	print_profiles(placement, &args->units);
+	print_devices(fs, placement, args);
+	print_totals(fs, btrfs_policy_placement_totals(placement), &args->units);
+}
+
+static int cmd_device_policy_usage(const struct run *run)
+{
+	_cleanup_(placement) struct btrfs_policy_placement *placement = NULL;
+	const struct usage_args *args = run->args;
+	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
+	int ret, status = filesystem_open(run->words[0], &fs);
+
+	if (status)
+		return status;
+	ret = btrfs_policy_placement_read(fs, &placement);
+	if (ret)
+		return filesystem_failed(fs, ret);
+	if (run->json)
+		print_json(fs, placement);
+	else
+		print_text(fs, placement, args);
+	if (args->check && btrfs_policy_placement_totals(placement)->misplaced_chunks)
+		status += STATUS_MISPLACED;
+	return status;
+}
+
+static const struct option_row usage_options[] = {
+	{ .kind = OPTION_FLAG, .letter = 'c', .name = "check",
+	  .offset = offsetof(struct usage_args, check),
+	  .help = "add 64 to the exit status if anything is misplaced" },
+	{ .kind = OPTION_FLAG, .letter = 'T', .offset = offsetof(struct usage_args, table),
+	  .help = "show devices in tabular format" },
+	OPTION_UNIT_ROWS(offsetof(struct usage_args, units)),
+	OPTIONS_END
+};
+
+static const char *const usage_details[] = {
+	"How much data, metadata and system stands on each device, and how much of it",
+	"is misplaced: on a device whose role excludes it, or on a second-choice device",
+	"while first-choice devices could hold it. Works on kernels that ignore roles",
+	"too, by the roles on disk. Needs the privilege to read the chunk tree.",
+	NULL
+};
+
+const struct command device_policy_usage_command = {
+	.token = "usage",
+	.synopsis = "[options] [<path>]",
+	.summary = "Show where data and metadata stand and what is misplaced",
+	.details = usage_details,
+	.options = usage_options,
+	.args_size = sizeof(struct usage_args),
+	.max_words = 1,
+	.run = cmd_device_policy_usage,
+};

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The program: its groups, the options that stand before the words, and the way
+ * from main() to a command.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmds/common/dispatch.h"
+#include "cmds/common/help.h"
+#include "cmds/program.h"
+
+struct program_args {
+	bool version;
+	bool dump;
+};
+
+const struct option_row program_options[] = {
+	{ .kind = OPTION_FLAG, .name = "version", .offset = offsetof(struct program_args, version),
+	  .help = "print version string" },
+	{ .kind = OPTION_FLAG, .name = "dump-commands",
+	  .offset = offsetof(struct program_args, dump) },
+	OPTIONS_END
+};
+
+static const struct entry policy_entries[] = {
+	{ .command = &device_policy_list_command },
+	{ .command = &device_policy_show_command },
+	{ .command = &device_policy_get_command },
+	{ .command = &device_policy_set_command },
+	{ .command = &device_policy_tag_command },
+	{ .command = &device_policy_usage_command },
+	{}
+};
+
+static const struct group policy_group = {
+	"policy", "roles of devices, read policies, and where data and metadata stand",
+	policy_entries
+};
+
+static const struct entry device_entries[] = { { .group = &policy_group }, {} };
+static const struct group device_group = {
+	"device", "the part of 'btrfs device' that btrfs-policy provides", device_entries
+};
+
+static const struct entry balance_entries[] = {
+	{ .command = &balance_preferred_command },
+	{ .command = &balance_start_command },
+	{}
+};
+
+static const struct group balance_group = {
+	"balance", "move misplaced chunks to the devices where they should be", balance_entries
+};
+
+static const struct entry program_entries[] = {
+	{ .group = &device_group },
+	{ .group = &balance_group },
+	{ .command = &device_policy_list_command, .shortcut = true },
+	{ .command = &device_policy_show_command, .shortcut = true },
+	{ .command = &device_policy_get_command, .shortcut = true },
+	{ .command = &device_policy_set_command, .shortcut = true },
+	{ .command = &device_policy_tag_command, .shortcut = true },
+	{ .command = &device_policy_usage_command, .shortcut = true },
+	{}
+};
+
+const struct group program_group = {
+	NULL, "The words 'device policy' may be left out after 'btrfs-policy'.", program_entries
+};
+
+static void print_help(const char *name)
+{
+	printf("usage: %s [global] <group> [<group>...] <command> [<args>]\n\n", name);
+	printf("Global options:\n");
+	help_options(stdout, global_options);
+	printf("\nOptions for the main command only:\n");
+	help_options(stdout, program_options);
+	putchar('\n');
+	help_group(stdout, name, &program_group, false);
+	printf("Use --help behind a group or command for information on it.\n");
+}
+
+static int run_words(const char *name, const struct program_args *args, struct globals *globals,
+		     int count, char **words)
+{
+	if (args->dump) {
+		dump_commands();
+		return STATUS_OK;
+	}
+	if (globals->help) {
+		print_help(name);
+		return STATUS_OK;
+	}
+	if (args->version) {
+		printf("%s\n", PACKAGE_STRING);
+		return STATUS_OK;
+	}
+	if (count)
+		return dispatch(name, &program_group, globals, count, words);
+	print_help(name);
+	return STATUS_FAILURE;
+}
+
+int program_run(int argc, char **argv)
+{
+	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
+	const char *called = slash ? slash + 1 : argc ? argv[0] : "";
+	/* The front leaves argv as it is, so help can speak of what was typed. */
+	const char *name = strcmp(called, "btrfs") == 0 ? "btrfs" : "btrfs-policy";
+	struct globals globals = { .level = LEVEL_DEFAULT };
+	struct program_args args = {};
+	const struct option_set sets[] = {
+		{ global_options, &globals }, { program_options, &args }, { NULL, NULL }
+	};
+	int first, status;
+
+	switch (options_parse(name, sets, true, argc, argv, &first)) {
+	case PARSE_UNKNOWN:
+		return STATUS_GLOBAL;
+	case PARSE_BAD_VALUE:
+		return STATUS_FAILURE;
+	case PARSE_OK:
+		break;
+	}
+	status = run_words(name, &args, &globals, argc - first, argv + first);
+	return messages_finish(status);
+}
