@@ -14,7 +14,7 @@ void lm_flash_setup(struct lm_disk *d, u64 now)
 }
 
 /* The first moment at or after t at which the device is not someone else's. */
-static u64 own_time(struct lm_disk *d, u64 t)
+static u64 own_time(const struct lm_disk *d, u64 t)
 {
 	u64 into, theirs;
 
@@ -22,10 +22,7 @@ static u64 own_time(struct lm_disk *d, u64 t)
 		return t;
 	into = t % d->p.load_period;
 	theirs = d->p.load_period * d->p.load / 100;
-	if (into >= theirs)
-		return t;
-	d->st.foreign_ns += theirs - into;
-	return t - into + theirs;
+	return into < theirs ? t - into + theirs : t;
 }
 
 static u64 take_channel(struct lm_disk *d, u64 t, u64 page, u64 ns)
@@ -44,7 +41,7 @@ static u64 take_bus(struct lm_disk *d, u64 t, u64 bytes, bool write)
 	u64 *free = &d->flash.bus_free[d->p.kind == LM_NVME && write];
 	u64 ns = lm_slowed(d, lm_transfer(bytes, d->p.bus));
 
-	*free = lm_max(t, *free) + ns;
+	*free = own_time(d, lm_max(t, *free)) + ns;
 	d->st.media_ns += ns;
 	return *free;
 }
@@ -86,8 +83,10 @@ static u64 flush(struct lm_disk *d, u64 t)
 void lm_flash_submit(struct lm_disk *d, u64 now, u32 slot)
 {
 	const struct lm_req *r = &d->req[slot];
-	u64 t = own_time(d, lm_max(now, d->flash.hold)), done;
+	u64 t = lm_max(now, d->flash.hold), done;
 
+	d->st.foreign_ns += own_time(d, t) - t;
+	t = own_time(d, t);
 	if (r->op == LM_FLUSH)
 		done = flush(d, t);
 	else if (r->op == LM_DISCARD)

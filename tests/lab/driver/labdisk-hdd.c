@@ -278,6 +278,7 @@ static void finish(struct lm_disk *d)
 	h->pos = h->work_end;
 	h->ref_t = now;
 	h->ref_tau = lm_tau(h, h->pos);
+	h->ref_skew = lm_skew(d, h->pos - 1);
 	if (work == LM_DESTAGE) {
 		while (h->waiting.n && cache_write(d, now, h->waiting.slot[0]))
 			fifo_take(&h->waiting, 0);

@@ -96,8 +96,11 @@ static void lab_complete(struct request *rq)
 
 	if (READ_ONCE(l->power) != LAB_ON)
 		status = BLK_STS_IOERR;
-	if (status)
+	if (status) {
+		spin_lock_irq(&l->lock);
 		l->model->st.errors++;
+		spin_unlock_irq(&l->lock);
+	}
 	blk_mq_end_request(rq, status);
 }
 

@@ -40,7 +40,8 @@ struct lm_param {
 	u64 kind, size, seed;
 	u64 queue, ovh, bus, wcache, flush, fua, cpu;
 	u64 load, load_period, slow, vol;
-	u64 rpm, rate, inner, seek, stroke, wsettle, readahead, segments, age;
+	u64 rpm, rate, inner, skew, seek, stroke, wsettle;
+	u64 readahead, segments, age;
 	u64 channels, read, write, unit, wrate;
 };
 
@@ -82,7 +83,7 @@ struct lm_hdd {
 	u64 rev, zone_len;
 	struct lm_zone zone[LM_ZONES];
 	/* The platter: media time ref_tau was under the head at ref_t. */
-	u64 pos, ref_t, ref_tau, ra_end;
+	u64 pos, ref_t, ref_tau, ref_skew, ra_end;
 	bool streaming;
 	u32 seg;
 	struct lm_segment segment[LM_SEGMENTS];
@@ -145,6 +146,7 @@ void lm_hdd_rebase(struct lm_disk *d, u64 now);
 void lm_zones_setup(struct lm_hdd *h, const struct lm_param *p);
 u64 lm_tau(const struct lm_hdd *h, u64 pos);
 u64 lm_tau_inverse(const struct lm_hdd *h, u64 tau);
+u64 lm_skew(const struct lm_disk *d, u64 pos);
 u64 lm_seek_time(const struct lm_param *p, u64 distance, bool write);
 u64 lm_platter(const struct lm_disk *d, u64 now);
 u64 lm_head(const struct lm_disk *d, u64 now);

@@ -41,6 +41,7 @@ static const struct word {
 	W(rpm, NUMBER, 60, 60000),
 	W(rate, BYTES, 1 << 20, 1ull << 34),
 	W(inner, BYTES, 0, 1ull << 34),
+	W(skew, BYTES, 0, 1ull << 40),
 	W(seek, TIME, 0, SECONDS),
 	W(stroke, TIME, 0, SECONDS),
 	W(wsettle, TIME, 0, SECONDS),
@@ -57,6 +58,7 @@ static const struct word {
 #define WORDS	(sizeof(words) / sizeof(words[0]))
 #define MS	1000000ull
 #define US	1000ull
+#define MIB	(1ull << 20)
 
 static const char * const kind_names[] = { "hdd", "ssd", "nvme" };
 
@@ -65,7 +67,8 @@ static const struct lm_param defaults[] = {
 		.kind = LM_HDD, .size = 8ull << 30, .queue = 32,
 		.ovh = 60 * US, .bus = 550000000, .wcache = 32 << 20,
 		.load_period = 100 * MS, .slow = 100,
-		.rpm = 7200, .rate = 217 << 20, .seek = 800 * US,
+		.rpm = 7200, .rate = 217 << 20, .skew = MIB,
+		.seek = 800 * US,
 		.stroke = 14300 * US, .wsettle = 500 * US,
 		.readahead = 2 << 20, .segments = 16, .age = 800 * MS,
 		.channels = 1, .unit = 4096,

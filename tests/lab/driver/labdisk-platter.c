@@ -50,6 +50,19 @@ u64 lm_tau_inverse(const struct lm_hdd *h, u64 tau)
 	return pos - pos % LM_SECTOR;
 }
 
+/*
+ * Where a track starts on the circle, for the tracks around pos.  Real tracks
+ * differ in length from head to head and zone to zone, so that after a seek the
+ * angle of a far place is as good as random; without this, strides that happen
+ * to fit a revolution would look better or worse than they are on average.
+ */
+u64 lm_skew(const struct lm_disk *d, u64 pos)
+{
+	if (!d->p.skew)
+		return 0;
+	return lm_hash(d->p.seed + 1, pos / d->p.skew) % d->hdd.rev;
+}
+
 u64 lm_seek_time(const struct lm_param *p, u64 distance, bool write)
 {
 	u64 t = p->seek + (p->stroke * lm_sqrt_ratio(distance, p->size) >> 14);
@@ -84,12 +97,14 @@ struct lm_access lm_access_time(const struct lm_disk *d, u64 now, u64 pos,
 	const struct lm_hdd *h = &d->hdd;
 	u64 head = lm_head(d, now), tau = lm_tau(h, pos);
 	struct lm_access a = { 0, 0 };
-	s64 wait;
+	s64 wait = tau - lm_platter(d, now);
 
-	if (pos < head || tau - lm_tau(h, head) > h->rev)
+	if (pos < head || tau - lm_tau(h, head) > h->rev) {
 		a.seek = lm_seek_time(&d->p, pos > head ? pos - head : head - pos,
 				      write);
-	wait = (s64)(tau - lm_platter(d, now) - a.seek) % (s64)h->rev;
+		wait += lm_skew(d, pos) - h->ref_skew - a.seek;
+	}
+	wait %= (s64)h->rev;
 	a.rot = wait < 0 ? (u64)(wait + (s64)h->rev) : (u64)wait;
 	/* The same sector again at once is a rounding error, not a revolution. */
 	if (!a.seek && h->rev - a.rot < 3)
