@@ -72,21 +72,18 @@ static void forget(struct run *run, uint64_t logical)
 	run->left_count--;
 }
 
-static const struct btrfs_policy_chunk *next_chunk(const struct run *run, uint64_t *others,
-						    uint64_t *others_used)
+static bool may_move(const struct btrfs_policy_chunk *chunk, const void *user)
 {
-	const struct btrfs_policy_chunk *first = NULL;
-	const struct btrfs_policy_step *step;
+	const struct run *run = user;
 
-	*others = *others_used = 0;
-	for (size_t i = 0; (step = btrfs_policy_plan_step(run->plan, i)); i++) {
-		if (!find_left(run, step->chunk->logical))
-			continue;
-		first = first ? first : step->chunk;
-		*others += 1;
-		*others_used += step->chunk->used;
-	}
-	return first;
+	return !run->left || find_left(run, chunk->logical);
+}
+
+static const struct btrfs_policy_chunk *next_chunk(const struct run *run)
+{
+	const struct btrfs_policy_step *step = btrfs_policy_plan_step(run->plan, 0);
+
+	return step ? step->chunk : NULL;
 }
 
 /* ---- Progress ----------------------------------------------------------- */
@@ -111,15 +108,15 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static void set_progress(struct run *run, const struct btrfs_policy_chunk *next,
-			 uint64_t others, uint64_t others_used)
+static void set_progress(struct run *run, const struct btrfs_policy_chunk *next)
 {
+	const struct btrfs_policy_plan_summary *rest = btrfs_policy_plan_summary(run->plan);
 	struct btrfs_policy_progress *progress = &run->progress;
 
-	progress->chunks_total = progress->chunks_done + others;
+	progress->chunks_total = progress->chunks_done + (next ? rest->steps : 0);
 	if (run->options.limit)
 		progress->chunks_total = min_u64(progress->chunks_total, run->options.limit);
-	progress->bytes_total = progress->bytes_done + others_used;
+	progress->bytes_total = progress->bytes_done + (next ? rest->used : 0);
 	progress->logical = next ? next->logical : 0;
 	progress->kind = next ? next->kind : BTRFS_POLICY_KIND_DATA;
 }
@@ -141,6 +138,7 @@ static bool landed_wrong(const struct btrfs_policy_placement *before,
 
 static int look(struct run *run)
 {
+	const struct bp_plan_choice choice = { .may_move = may_move, .user = run };
 	struct btrfs_policy_placement *before = run->placement;
 	struct btrfs_policy_placement *now = NULL;
 	int ret;
@@ -157,7 +155,7 @@ static int look(struct run *run)
 	run->report->still_misplaced = now->totals.misplaced_chunks;
 	btrfs_policy_plan_free(run->plan);
 	run->plan = NULL;
-	return btrfs_policy_plan_new(run->fs, now, 0, &run->plan);
+	return bp_plan_new(run->fs, now, &choice, &run->plan);
 }
 
 /* ---- Moving ------------------------------------------------------------- */
@@ -219,7 +217,7 @@ static int stop(struct run *run)
 
 static int end_at_limit(struct run *run)
 {
-	set_progress(run, NULL, 0, 0);
+	set_progress(run, NULL);
 	tick(run);
 	run->report->end = BTRFS_POLICY_END_LIMIT;
 	return 0;
@@ -229,7 +227,7 @@ static int end_without_chunk(struct run *run)
 {
 	const char *blocked = btrfs_policy_plan_blocked(run->plan);
 
-	set_progress(run, NULL, 0, 0);
+	set_progress(run, NULL);
 	tick(run);
 	if (!blocked)
 		return 0;
@@ -240,21 +238,20 @@ static int end_without_chunk(struct run *run)
 static int move_all(struct run *run)
 {
 	const struct btrfs_policy_chunk *chunk;
-	uint64_t others, others_used;
 	int ret = 0;
 
 	while (!ret) {
-		chunk = next_chunk(run, &others, &others_used);
+		chunk = next_chunk(run);
 		if (!chunk)
 			return end_without_chunk(run);
 		if (at_limit(run))
 			return end_at_limit(run);
-		set_progress(run, chunk, others, others_used);
+		set_progress(run, chunk);
 		if (tick(run))
 			return stop(run);
 		ret = wait_turn(run);
 		/* Waiting may have brought a new plan: the chunk is looked up again. */
-		chunk = ret ? NULL : next_chunk(run, &others, &others_used);
+		chunk = ret ? NULL : next_chunk(run);
 		if (chunk)
 			ret = move(run, chunk);
 	}

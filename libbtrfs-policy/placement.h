@@ -26,6 +26,16 @@ int bp_placement_sum(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *
 const struct btrfs_policy_chunk *
 bp_placement_find(const struct btrfs_policy_placement *placement, uint64_t logical);
 
+/* plan.c: what to plan; without `may_move` every chunk may be moved */
+struct bp_plan_choice {
+	uint64_t limit;
+	bool (*may_move)(const struct btrfs_policy_chunk *chunk, const void *user);
+	const void *user;
+};
+
+int bp_plan_new(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement *placement,
+		const struct bp_plan_choice *choice, struct btrfs_policy_plan **plan);
+
 BP_DEFINE_CLEANUP(struct btrfs_policy_placement *, btrfs_policy_placement_free);
 BP_DEFINE_CLEANUP(struct btrfs_policy_plan *, btrfs_policy_plan_free);
 

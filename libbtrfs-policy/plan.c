@@ -80,7 +80,8 @@ static bool could_improve(struct state *state, const struct btrfs_policy_chunk *
 				   chunk->stripes);
 }
 
-static int collect(struct state *state, const struct btrfs_policy_placement *placement)
+static int collect(struct state *state, const struct btrfs_policy_placement *placement,
+		   const struct bp_plan_choice *choice)
 {
 	state->candidates = calloc(placement->chunk_count + 1, sizeof(*state->candidates));
 	if (!state->candidates)
@@ -89,6 +90,8 @@ static int collect(struct state *state, const struct btrfs_policy_placement *pla
 		const struct btrfs_policy_chunk *chunk = &placement->chunks[i];
 		struct candidate *candidate = &state->candidates[state->candidate_count];
 
+		if (choice->may_move && !choice->may_move(chunk, choice->user))
+			continue;
 		if (!could_improve(state, chunk))
 			continue;
 		candidate->chunk = chunk;
@@ -111,7 +114,7 @@ static void state_clear(struct state *state)
 }
 
 static int state_init(struct state *state, const struct btrfs_policy_placement *placement,
-		      struct btrfs_policy_plan *plan)
+		      const struct bp_plan_choice *choice, struct btrfs_policy_plan *plan)
 {
 	size_t size = placement->device_count * sizeof(*state->sites);
 
@@ -121,7 +124,7 @@ static int state_init(struct state *state, const struct btrfs_policy_placement *
 	memcpy(state->sites, placement->sites, size);
 	state->site_count = placement->device_count;
 	state->devices = plan->devices;
-	return collect(state, placement);
+	return collect(state, placement, choice);
 }
 
 /* Add stripes of a kind to devices, or take them away. */
@@ -459,9 +462,8 @@ static void link_chunks(struct btrfs_policy_plan *plan)
 		plan->steps[i].pub.chunk = &plan->steps[i].chunk;
 }
 
-BP_PUBLIC int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
-				    const struct btrfs_policy_placement *placement,
-				    uint64_t limit, struct btrfs_policy_plan **plan)
+int bp_plan_new(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement *placement,
+		const struct bp_plan_choice *choice, struct btrfs_policy_plan **plan)
 {
 	_cleanup_plan_ struct btrfs_policy_plan *new = plan_start(placement);
 	struct state state = {};
@@ -469,17 +471,26 @@ BP_PUBLIC int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
 
 	if (!new)
 		return bp_nomem(fs);
-	ret = state_init(&state, placement, new);
+	ret = state_init(&state, placement, choice, new);
 	if (!ret)
-		ret = plan_all(&state, new, limit);
+		ret = plan_all(&state, new, choice->limit);
 	if (!ret)
-		ret = count_left(&state, new, limit);
+		ret = count_left(&state, new, choice->limit);
 	state_clear(&state);
 	if (ret)
 		return bp_nomem(fs);
 	link_chunks(new);
 	*plan = bp_steal(new);
 	return 0;
+}
+
+BP_PUBLIC int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
+				    const struct btrfs_policy_placement *placement,
+				    uint64_t limit, struct btrfs_policy_plan **plan)
+{
+	const struct bp_plan_choice choice = { .limit = limit };
+
+	return bp_plan_new(fs, placement, &choice, plan);
 }
 
 BP_PUBLIC const struct btrfs_policy_step *

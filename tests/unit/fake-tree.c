@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Trees of the made-up machine: items in the on-disk form, handed out in pieces
+ * as the search call does it.
+ */
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fake.h"
+
+struct sink {
+	struct fake *fake;
+	struct btrfs_ioctl_search_key *key;
+	uint8_t *buf;
+	size_t size;
+	size_t used;
+	uint32_t items;
+	uint32_t limit;
+	bool full;
+};
+
+static int compare(uint64_t objectid, uint32_t type, uint64_t offset, uint64_t key_objectid,
+		   uint32_t key_type, uint64_t key_offset)
+{
+	if (objectid != key_objectid)
+		return objectid < key_objectid ? -1 : 1;
+	if (type != key_type)
+		return type < key_type ? -1 : 1;
+	return offset == key_offset ? 0 : offset < key_offset ? -1 : 1;
+}
+
+static bool in_range(const struct btrfs_ioctl_search_key *key, uint64_t objectid, uint32_t type,
+		     uint64_t offset)
+{
+	return compare(objectid, type, offset, key->min_objectid, key->min_type,
+		       key->min_offset) >= 0 &&
+	       compare(objectid, type, offset, key->max_objectid, key->max_type,
+		       key->max_offset) <= 0;
+}
+
+static void emit(struct sink *sink, uint64_t objectid, uint32_t type, uint64_t offset,
+		 const void *item, size_t length)
+{
+	struct btrfs_ioctl_search_header header = {
+		.objectid = objectid, .type = type, .offset = offset,
+	};
+
+	if (sink->full || !in_range(sink->key, objectid, type, offset))
+		return;
+	if (type == sink->fake->cut_type)
+		length -= sink->fake->cut_bytes;
+	if (sink->items == sink->limit || sink->used + sizeof(header) + length > sink->size) {
+		sink->full = true;
+		return;
+	}
+	header.len = length;
+	if (sink->fake->backwards && sink->items)
+		header.offset = 0;
+	memcpy(sink->buf + sink->used, &header, sizeof(header));
+	memcpy(sink->buf + sink->used + sizeof(header), item, length);
+	sink->used += sizeof(header) + length;
+	sink->items++;
+}
+
+static void emit_device(struct sink *sink, const struct fake_device *device)
+{
+	struct btrfs_dev_item item = {
+		.devid = htole64(device->devid),
+		.total_bytes = htole64(device->size),
+		.type = htole64(device->type),
+	};
+
+	emit(sink, BTRFS_DEV_ITEMS_OBJECTID, BTRFS_DEV_ITEM_KEY, device->devid, &item,
+	     sizeof(item));
+}
+
+static void emit_chunk(struct sink *sink, const struct fake_chunk *chunk)
+{
+	uint8_t bytes[sizeof(struct btrfs_chunk) + FAKE_STRIPES * sizeof(struct btrfs_stripe)];
+	struct btrfs_chunk head = {
+		.length = htole64(chunk->length),
+		.type = htole64(chunk->type),
+		.num_stripes = htole16(chunk->stripes),
+	};
+	size_t at = offsetof(struct btrfs_chunk, stripe);
+
+	memcpy(bytes, &head, sizeof(head));
+	for (uint32_t i = 0; i < chunk->stripes; i++) {
+		struct btrfs_stripe stripe = { .devid = htole64(chunk->devids[i]) };
+
+		memcpy(bytes + at, &stripe, sizeof(stripe));
+		at += sizeof(stripe);
+	}
+	emit(sink, BTRFS_FIRST_CHUNK_TREE_OBJECTID, BTRFS_CHUNK_ITEM_KEY, chunk->logical, bytes,
+	     at);
+}
+
+static void emit_group(struct sink *sink, const struct fake_chunk *chunk)
+{
+	struct btrfs_block_group_item item = {
+		.used = htole64(chunk->used),
+		.flags = htole64(chunk->type),
+	};
+
+	/* Something else that stands between the groups in the extent tree. */
+	emit(sink, chunk->logical, BTRFS_EXTENT_ITEM_KEY, 16384, "extent", 6);
+	emit(sink, chunk->logical, BTRFS_BLOCK_GROUP_ITEM_KEY, chunk->length, &item,
+	     sizeof(item));
+}
+
+static int fill(struct sink *sink, uint64_t tree)
+{
+	struct fake *fake = sink->fake;
+	bool groups = fake->group_tree ? tree == BTRFS_BLOCK_GROUP_TREE_OBJECTID :
+					 tree == BTRFS_EXTENT_TREE_OBJECTID;
+
+	if (tree == BTRFS_BLOCK_GROUP_TREE_OBJECTID && !fake->group_tree)
+		return -ENOENT;
+	for (size_t i = 0; tree == BTRFS_CHUNK_TREE_OBJECTID && i < fake->device_count; i++)
+		emit_device(sink, &fake->devices[i]);
+	for (size_t i = 0; tree == BTRFS_CHUNK_TREE_OBJECTID && i < fake->chunk_count; i++)
+		emit_chunk(sink, &fake->chunks[i]);
+	for (size_t i = 0; groups && i < fake->chunk_count; i++)
+		emit_group(sink, &fake->chunks[i]);
+	return 0;
+}
+
+int fake_tree_search(void *self, struct btrfs_ioctl_search_key *key, void *buf, size_t size)
+{
+	struct fake *fake = self;
+	struct sink sink = {
+		.fake = fake, .key = key, .buf = buf, .size = size,
+		.limit = fake->items_at_once ? fake->items_at_once : UINT32_MAX,
+	};
+	int ret;
+
+	FAKE_MAY_FAIL(fake);
+	if (fake->unprivileged)
+		return -EPERM;
+	ret = fill(&sink, key->tree_id);
+	key->nr_items = sink.items;
+	return ret;
+}

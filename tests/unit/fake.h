@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A made-up machine for the library: devices, chunks and sysfs files in memory,
+ * a kernel that obeys roles or not, and a switch that makes the nth call fail.
+ */
+#ifndef FAKE_H
+#define FAKE_H
+
+#include "../../libbtrfs-policy/placement.h"
+
+#define FAKE_DEVICES 40
+#define FAKE_CHUNKS 1024
+#define FAKE_STRIPES 80
+#define FAKE_FILES 16
+
+#define FAKE_FSID "00010203-0405-0607-0809-0a0b0c0d0e0f"
+#define GiB (1024ULL * 1024 * 1024)
+#define MiB (1024ULL * 1024)
+
+enum fake_kernel { FAKE_STOCK, FAKE_OURS, FAKE_HINT, FAKE_UPSTREAM };
+
+struct fake_device {
+	uint64_t devid;
+	uint64_t type;
+	uint64_t size;
+	bool missing;
+	enum btrfs_policy_tristate rotational;
+};
+
+struct fake_chunk {
+	uint64_t logical;
+	uint64_t length;
+	uint64_t used;
+	uint64_t type;
+	uint32_t stripes;
+	uint64_t devids[FAKE_STRIPES];
+};
+
+struct fake_file {
+	char name[96];
+	char text[160];
+	bool stubborn; /* takes every write and keeps its text */
+	int write_error;
+};
+
+struct fake {
+	enum fake_kernel kernel;
+	struct fake_device devices[FAKE_DEVICES];
+	size_t device_count;
+	struct fake_chunk chunks[FAKE_CHUNKS];
+	size_t chunk_count;
+	struct fake_file files[FAKE_FILES];
+	size_t file_count;
+	bool read_only;
+	bool unprivileged;
+	bool group_tree;
+	bool mixed;
+	const char *label;
+	const char *mounts[4];
+	const char *mount_type; /* of "/other" */
+
+	/* Failing: call number `fail_at` (from 1) returns `fail_with`. */
+	unsigned int calls;
+	unsigned int fail_at;
+	bool fail_on; /* and every call after it */
+	int fail_with;
+
+	/* The search hands out this many items at a time; 0: as many as fit. */
+	uint32_t items_at_once;
+	/* Damage: cut this many bytes off items of this type, or stay on one key. */
+	uint32_t cut_type;
+	uint32_t cut_bytes;
+	bool backwards;
+
+	/* Balance: what the nth one (from 1) does instead of its work. */
+	unsigned int balances;
+	unsigned int balance_special;
+	int balance_result;
+	uint64_t balance_state;
+	bool balance_skips;
+	uint64_t moved[FAKE_CHUNKS];
+	/* How many looks the other operation lasts. */
+	unsigned int busy_looks;
+
+	/* The roles ioctl. */
+	unsigned int role_calls;
+	int roles_result;
+	uint32_t roles_reason;
+
+	uint64_t clock;
+	unsigned int naps;
+};
+
+extern const struct bp_backend fake_backend;
+
+/* fake-tree.c, fake-sysfs.c: parts of the backend */
+int fake_tree_search(void *self, struct btrfs_ioctl_search_key *key, void *buf, size_t size);
+int fake_sysfs_exists(void *self, const char *name);
+int fake_sysfs_read(void *self, const char *name, char *buf, size_t size);
+int fake_sysfs_write(void *self, const char *name, const char *text);
+bool fake_fails(struct fake *fake);
+
+void fake_init(struct fake *fake, enum fake_kernel kernel);
+struct fake_device *fake_add_device(struct fake *fake, uint64_t size, uint64_t disk_type,
+				    bool rotational);
+struct fake_chunk *fake_add_chunk(struct fake *fake, uint64_t type, uint64_t length,
+				  uint64_t used, uint32_t stripes, ...);
+struct fake_file *fake_file(struct fake *fake, const char *name);
+void fake_set_file(struct fake *fake, const char *name, const char *text);
+uint64_t fake_unallocated(const struct fake *fake, const struct fake_device *device);
+struct btrfs_policy_fs *fake_open(struct fake *fake);
+/* Everything that can be changed, as text; to be freed. */
+char *fake_state(const struct fake *fake);
+/* Two SSDs (devid 1, 2) and two HDDs (3, 4), all chunks RAID1 on the HDDs. */
+void fake_two_and_two(struct fake *fake, enum fake_kernel kernel, uint64_t ssd_type,
+		      uint64_t hdd_type);
+
+#define FAKE_MAY_FAIL(fake)			\
+	do {					\
+		if (fake_fails(fake))		\
+			return (fake)->fail_with; \
+	} while (0)
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The run: it moves what is misplaced, once, and ends for every reason there is.
+ */
+#include "unit.h"
+
+static struct fake fake;
+
+static int setup(void **state)
+{
+	fake_two_and_two(&fake, FAKE_OURS, DISK_METADATA_ONLY, DISK_DATA_ONLY);
+	return 0;
+}
+
+struct watcher {
+	unsigned int calls;
+	unsigned int stop_at;
+	struct btrfs_policy_progress last;
+};
+
+static int watch(const struct btrfs_policy_progress *progress, void *user)
+{
+	struct watcher *watcher = user;
+
+	assert_true(progress->chunks_done <= progress->chunks_total);
+	assert_true(progress->bytes_done <= progress->bytes_total);
+	assert_true(progress->chunks_done >= watcher->last.chunks_done);
+	assert_true(progress->elapsed_ns >= watcher->last.elapsed_ns);
+	watcher->last = *progress;
+	return ++watcher->calls == watcher->stop_at;
+}
+
+struct result {
+	int ret;
+	struct btrfs_policy_balance_report report;
+	char text[512];
+	char error[512];
+	struct watcher watcher;
+};
+
+static struct result run(const struct btrfs_policy_balance_options *wanted, unsigned int stop_at)
+{
+	struct btrfs_policy_balance_options options = {};
+	struct btrfs_policy_balance_report *report = NULL;
+	struct result result = { .watcher.stop_at = stop_at };
+	struct btrfs_policy_fs *fs = fake_open(&fake);
+
+	if (wanted)
+		options = *wanted;
+	options.size = sizeof(options);
+	options.progress = watch;
+	options.user = &result.watcher;
+	result.ret = btrfs_policy_balance(fs, &options, &report);
+	if (report) {
+		result.report = *report;
+		snprintf(result.text, sizeof(result.text), "%s", report->text);
+	}
+	snprintf(result.error, sizeof(result.error), "%s", btrfs_policy_fs_error(fs));
+	if (result.ret)
+		assert_true(*result.error);
+	btrfs_policy_balance_report_free(report);
+	btrfs_policy_fs_unref(fs);
+	return result;
+}
+
+static uint64_t misplaced_now(void)
+{
+	struct btrfs_policy_fs *fs = fake_open(&fake);
+	struct btrfs_policy_placement *placement;
+	uint64_t found;
+
+	assert_int_equal(btrfs_policy_placement_read(fs, &placement), 0);
+	found = btrfs_policy_placement_totals(placement)->misplaced_chunks;
+	btrfs_policy_placement_free(placement);
+	btrfs_policy_fs_unref(fs);
+	return found;
+}
+
+static void check_moved_once(void)
+{
+	for (unsigned int i = 0; i < fake.balances; i++)
+		for (unsigned int j = 0; j < i; j++)
+			if (fake.moved[i])
+				assert_true(fake.moved[i] != fake.moved[j]);
+}
+
+/* ---- Endings ------------------------------------------------------------ */
+
+static void moves_all_in_order(void **state)
+{
+	const uint64_t system = fake.chunks[0].logical, full = fake.chunks[1].logical;
+	const uint64_t light = fake.chunks[2].logical, data = fake.chunks[4].logical;
+	struct result result = run(NULL, 0);
+
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(result.report.end, BTRFS_POLICY_END_DONE);
+	assert_int_equal(result.report.considered, 5);
+	assert_int_equal(result.report.misplaced, 4);
+	assert_int_equal(result.report.relocated, 4);
+	assert_int_equal(result.report.relocated_used, 16384 + 1300 * MiB);
+	assert_int_equal(result.report.still_misplaced, 0);
+	assert_string_equal(result.text, "");
+	assert_int_equal(fake.moved[0], data);
+	assert_int_equal(fake.moved[1], light);
+	assert_int_equal(fake.moved[2], full);
+	assert_int_equal(fake.moved[3], system);
+	assert_int_equal(result.watcher.last.chunks_done, 4);
+	assert_int_equal(result.watcher.last.bytes_done, 16384 + 1300 * MiB);
+	assert_int_equal(misplaced_now(), 0);
+}
+
+static void nothing_to_do(void **state)
+{
+	struct result result;
+
+	run(NULL, 0);
+	fake.balances = 0;
+	fake_set_file(&fake, FAKE_FSID "/exclusive_operation", "device add");
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(result.report.relocated, 0);
+	assert_int_equal(fake.balances, 0);
+}
+
+static void limit(void **state)
+{
+	const struct btrfs_policy_balance_options options = { .limit = 2 };
+	struct result result = run(&options, 0);
+
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(result.report.end, BTRFS_POLICY_END_LIMIT);
+	assert_int_equal(fake.balances, 2);
+	assert_int_equal(result.report.still_misplaced, 2);
+	assert_int_equal(result.watcher.last.chunks_total, 2);
+	assert_has(result.text, "2 chunks stay misplaced");
+}
+
+static void stopped_by_the_callback(void **state)
+{
+	struct result result = run(NULL, 2);
+
+	assert_int_equal(result.ret, -ECANCELED);
+	assert_int_equal(result.report.end, BTRFS_POLICY_END_STOPPED);
+	assert_int_equal(fake.balances, 1);
+}
+
+static const struct {
+	int result;
+	uint64_t state;
+	enum btrfs_policy_balance_end end;
+	int ret;
+	const char *error;
+} endings[] = {
+	{ -ECANCELED, BTRFS_BALANCE_STATE_PAUSE_REQ, BTRFS_POLICY_END_PAUSED, -ECANCELED,
+	  "paused" },
+	{ -ECANCELED, BTRFS_BALANCE_STATE_CANCEL_REQ, BTRFS_POLICY_END_CANCELED, -ECANCELED,
+	  "cancelled" },
+	{ -ENOSPC, 0, BTRFS_POLICY_END_NO_SPACE, -ENOSPC, "no room" },
+	{ -EIO, 0, BTRFS_POLICY_END_FAILED, -EIO, "cannot move chunk" },
+	{ -EINPROGRESS, 0, BTRFS_POLICY_END_FAILED, -EBUSY, "another balance" },
+	{ -EPERM, 0, BTRFS_POLICY_END_FAILED, -EPERM, "root" },
+};
+
+static void ends_with_what_the_kernel_says(void **state)
+{
+	for (size_t i = 0; i < BP_ARRAY_SIZE(endings); i++) {
+		struct result result;
+
+		setup(NULL);
+		fake.balance_special = 3;
+		fake.balance_result = endings[i].result;
+		fake.balance_state = endings[i].state;
+		result = run(NULL, 0);
+		assert_int_equal(result.ret, endings[i].ret);
+		assert_int_equal(result.report.end, endings[i].end);
+		assert_has(result.error, endings[i].error);
+		assert_int_equal(fake.balances, 3);
+		assert_int_equal(result.report.relocated, 2);
+		assert_int_equal(result.report.still_misplaced, 2);
+		assert_has(result.text, "2 chunks stay misplaced");
+	}
+}
+
+/* ---- Other operations --------------------------------------------------- */
+
+static void another_operation_is_named(void **state)
+{
+	struct result result;
+
+	fake_set_file(&fake, FAKE_FSID "/exclusive_operation", "device add");
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, -EBUSY);
+	assert_has(result.error, "'device add'");
+	assert_int_equal(fake.balances, 0);
+}
+
+static void enqueued(void **state)
+{
+	const struct btrfs_policy_balance_options options = { .enqueue = true };
+	struct result result;
+
+	fake.busy_looks = 5;
+	result = run(&options, 0);
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(result.report.relocated, 4);
+	assert_int_equal(fake.naps, 3);
+}
+
+static void stopped_while_waiting(void **state)
+{
+	const struct btrfs_policy_balance_options options = { .enqueue = true };
+	struct result result;
+
+	fake.busy_looks = 1000;
+	result = run(&options, 4);
+	assert_int_equal(result.ret, -ECANCELED);
+	assert_int_equal(fake.balances, 0);
+}
+
+/* It would be waited for for ever. */
+static void a_paused_balance_is_not_waited_for(void **state)
+{
+	const struct btrfs_policy_balance_options options = { .enqueue = true };
+	struct result result;
+
+	fake_set_file(&fake, FAKE_FSID "/exclusive_operation", "balance paused");
+	result = run(&options, 0);
+	assert_int_equal(result.ret, -EBUSY);
+	assert_has(result.error, "btrfs balance resume");
+	assert_int_equal(fake.naps, 0);
+}
+
+/* Busy only when the balance itself is started: look, wait, try again. */
+static void busy_at_the_last_moment(void **state)
+{
+	const struct btrfs_policy_balance_options options = { .enqueue = true };
+	struct result result;
+
+	fake.balance_special = 2;
+	fake.balance_result = -EBUSY;
+	result = run(&options, 0);
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(result.report.relocated, 4);
+	assert_int_equal(fake.balances, 5);
+	setup(NULL);
+	fake.balance_special = 2;
+	fake.balance_result = -EBUSY;
+	assert_int_equal(run(NULL, 0).ret, -EBUSY);
+}
+
+/* ---- Kernels and file systems that cannot -------------------------------- */
+
+static void stock_kernel_is_refused(void **state)
+{
+	struct result result;
+
+	fake_two_and_two(&fake, FAKE_STOCK, DISK_METADATA_ONLY, DISK_DATA_ONLY);
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, -EOPNOTSUPP);
+	assert_has(result.error, "features/device_role");
+	assert_int_equal(fake.balances, 0);
+}
+
+/*
+ * Unsteered, chunks land on the wrong devices again: each is moved once and the
+ * run still ends.
+ */
+static void unenforced_ends(void **state)
+{
+	const struct btrfs_policy_balance_options options = { .unenforced = true };
+	struct result result;
+
+	fake_two_and_two(&fake, FAKE_STOCK, DISK_METADATA_ONLY, DISK_DATA_ONLY);
+	result = run(&options, 0);
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(fake.balances, 4);
+	check_moved_once();
+	assert_int_equal(result.report.moved_in_vain, 3);
+	assert_int_equal(result.report.still_misplaced, 3);
+	assert_has(result.text, "3 were moved and landed wrong again");
+}
+
+static void skipped_chunks_end(void **state)
+{
+	struct result result;
+
+	fake.balance_skips = true;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(fake.balances, 4);
+	assert_int_equal(result.report.relocated, 0);
+	assert_has(result.text, "4 the kernel did not move");
+}
+
+static void read_only(void **state)
+{
+	fake.read_only = true;
+	assert_int_equal(run(NULL, 0).ret, -EROFS);
+}
+
+static void no_room_at_all(void **state)
+{
+	struct result result;
+
+	fake.devices[0].size = fake.devices[1].size = GiB + MiB;
+	fake.devices[2].size = fake.devices[3].size = 3 * GiB + 32 * MiB + MiB;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, -ENOSPC);
+	assert_int_equal(result.report.end, BTRFS_POLICY_END_NO_SPACE);
+	assert_int_equal(fake.balances, 0);
+	assert_has(result.error, "more are needed");
+}
+
+/* An older caller knows fewer members. */
+static void short_options(void **state)
+{
+	struct btrfs_policy_balance_options options = {
+		.size = offsetof(struct btrfs_policy_balance_options, enqueue),
+		.limit = 1,
+		.progress = (void *)1,
+	};
+	struct btrfs_policy_balance_report *report;
+	struct btrfs_policy_fs *fs = fake_open(&fake);
+
+	assert_int_equal(btrfs_policy_balance(fs, &options, &report), 0);
+	assert_int_equal(report->relocated, 1);
+	btrfs_policy_balance_report_free(report);
+	btrfs_policy_fs_unref(fs);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(moves_all_in_order, setup),
+		cmocka_unit_test_setup(nothing_to_do, setup),
+		cmocka_unit_test_setup(limit, setup),
+		cmocka_unit_test_setup(stopped_by_the_callback, setup),
+		cmocka_unit_test(ends_with_what_the_kernel_says),
+		cmocka_unit_test_setup(another_operation_is_named, setup),
+		cmocka_unit_test_setup(enqueued, setup),
+		cmocka_unit_test_setup(stopped_while_waiting, setup),
+		cmocka_unit_test_setup(a_paused_balance_is_not_waited_for, setup),
+		cmocka_unit_test_setup(busy_at_the_last_moment, setup),
+		cmocka_unit_test(stock_kernel_is_refused),
+		cmocka_unit_test(unenforced_ends),
+		cmocka_unit_test_setup(skipped_chunks_end, setup),
+		cmocka_unit_test_setup(read_only, setup),
+		cmocka_unit_test_setup(no_room_at_all, setup),
+		cmocka_unit_test_setup(short_options, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Opening by path, UUID, label or nothing; devices; what kernels can do.
+ */
+#include "unit.h"
+
+static struct fake fake;
+
+static int setup(void **state)
+{
+	fake_two_and_two(&fake, FAKE_OURS, DISK_METADATA_ONLY, DISK_DATA_ONLY);
+	return 0;
+}
+
+static const struct {
+	const char *target;
+	int expected;
+	const char *error;
+} targets[] = {
+	{ "/mnt", 0, NULL },
+	{ "/mnt/deep/below", 0, NULL },
+	{ FAKE_FSID, 0, NULL },
+	{ "UUID=" FAKE_FSID, 0, NULL },
+	{ "00010203-0405-0607-0809-0A0B0C0D0E0F", 0, NULL },
+	{ "pool", 0, NULL },
+	{ "LABEL=pool", 0, NULL },
+	{ NULL, 0, NULL },
+	{ "", -EINVAL, "empty" },
+	{ "/other", -EINVAL, "ext4" },
+	{ "/nowhere", -ENOENT, "'/nowhere'" },
+	{ "LABEL=poo", -ENOENT, "neither a path nor UUID or label" },
+	{ "UUID=pool", -ENOENT, "UUID=pool" },
+};
+
+static void open_targets(void **state)
+{
+	for (size_t i = 0; i < BP_ARRAY_SIZE(targets); i++) {
+		struct btrfs_policy_fs *fs = bp_fs_new_with(&fake_backend, &fake);
+		int ret = btrfs_policy_fs_open(fs, targets[i].target);
+
+		if (ret != targets[i].expected)
+			fail_msg("%s: %d %s", targets[i].target, ret, btrfs_policy_fs_error(fs));
+		if (ret)
+			assert_has(btrfs_policy_fs_error(fs), targets[i].error);
+		btrfs_policy_fs_unref(fs);
+	}
+}
+
+static void nothing_named_and_nothing_mounted(void **state)
+{
+	struct btrfs_policy_fs *fs = bp_fs_new_with(&fake_backend, &fake);
+
+	fake.mounts[0] = NULL;
+	assert_int_equal(btrfs_policy_fs_open(fs, NULL), -ENOENT);
+	assert_has(btrfs_policy_fs_error(fs), "no btrfs is mounted");
+	assert_null(btrfs_policy_fs_info(fs));
+	assert_int_equal(btrfs_policy_fs_refresh(fs), -EINVAL);
+	btrfs_policy_fs_unref(fs);
+}
+
+/* The same file system mounted twice is one candidate, not two. */
+static void two_mounts_of_one_file_system(void **state)
+{
+	struct btrfs_policy_fs *fs = bp_fs_new_with(&fake_backend, &fake);
+
+	fake.mounts[1] = "/mnt2";
+	assert_int_equal(btrfs_policy_fs_open(fs, NULL), 0);
+	assert_string_equal(btrfs_policy_fs_info(fs)->mount_point, "/mnt");
+	assert_int_equal(btrfs_policy_fs_open(fs, "/mnt"), -EINVAL);
+	assert_has(btrfs_policy_fs_error(fs), "open already");
+	btrfs_policy_fs_unref(fs);
+}
+
+static void devices_are_read(void **state)
+{
+	struct btrfs_policy_fs *fs;
+	const struct btrfs_policy_device *device;
+
+	fake.devices[1].missing = true;
+	fake.devices[3].type = 0x12340003;
+	fs = fake_open(&fake);
+	assert_int_equal(btrfs_policy_device_count(fs), 4);
+	assert_int_equal(btrfs_policy_fs_info(fs)->missing, 1);
+	device = btrfs_policy_device_at(fs, 0);
+	assert_int_equal(device->devid, 1);
+	assert_string_equal(device->path, "/dev/fake1");
+	assert_string_equal(device->model, "Fake");
+	assert_int_equal(device->rotational, BTRFS_POLICY_NO);
+	assert_int_equal(device->role, BTRFS_POLICY_ROLE_METADATA_ONLY);
+	assert_true(device->role_in_force);
+	assert_int_equal(device->allocated, GiB);
+	device = btrfs_policy_device_find(fs, 2);
+	assert_true(device->missing);
+	assert_null(device->path);
+	assert_int_equal(device->rotational, BTRFS_POLICY_UNKNOWN);
+	device = btrfs_policy_device_find(fs, 4);
+	assert_int_equal(device->disk_type, 0x12340003);
+	assert_int_equal(device->role, BTRFS_POLICY_ROLE_DATA_ONLY);
+	assert_null(btrfs_policy_device_find(fs, 5));
+	assert_null(btrfs_policy_device_at(fs, 4));
+	btrfs_policy_fs_unref(fs);
+}
+
+static const struct {
+	const char *word;
+	int expected;
+	uint64_t devids[3];
+} words[] = {
+	{ "3", 0, { 3 } },
+	{ "/dev/fake2", 0, { 2 } },
+	{ "/dev/disk/by-id/two", 0, { 2 } },
+	{ "rotational", 0, { 3, 4 } },
+	{ "nonrotational", 0, { 1, 2 } },
+	{ "9", -ENODEV, {} },
+	{ "99999999999999999999999", -EINVAL, {} },
+	{ "/dev/fake9", -ENODEV, {} },
+	{ "/dev/null", -EINVAL, {} },
+	{ "/dev/none", -ENOENT, {} },
+	{ "", -ENOENT, {} },
+	{ "-1", -ENOENT, {} },
+	{ "Rotational", -ENOENT, {} },
+};
+
+static void select_devices(void **state)
+{
+	struct btrfs_policy_fs *fs = fake_open(&fake);
+
+	for (size_t i = 0; i < BP_ARRAY_SIZE(words); i++) {
+		uint64_t *devids = NULL;
+		size_t count = 0;
+		int ret = btrfs_policy_device_select(fs, words[i].word, &devids, &count);
+
+		if (ret != words[i].expected)
+			fail_msg("%s: %d", words[i].word, ret);
+		for (size_t j = 0; j < count; j++)
+			assert_int_equal(devids[j], words[i].devids[j]);
+		if (!ret)
+			assert_int_equal(words[i].devids[count], 0);
+		else
+			assert_string_not_equal(btrfs_policy_fs_error(fs), "");
+		free(devids);
+	}
+	btrfs_policy_fs_unref(fs);
+}
+
+static const struct {
+	enum fake_kernel kernel;
+	const char *name;
+	bool enforced, roles_set, roundrobin, penalties;
+} kernels[] = {
+	{ FAKE_STOCK, "stock", false, false, false, false },
+	{ FAKE_UPSTREAM, "experimental-read-policy", false, false, false, false },
+	{ FAKE_HINT, "allocation-hint", true, true, false, false },
+	{ FAKE_OURS, "device-role", true, true, true, true },
+};
+
+static void kernels_are_told_apart(void **state)
+{
+	for (size_t i = 0; i < BP_ARRAY_SIZE(kernels); i++) {
+		struct btrfs_policy_fs *fs;
+		const char *why;
+
+		fake_two_and_two(&fake, kernels[i].kernel, DISK_METADATA_ONLY, DISK_DATA);
+		fs = fake_open(&fake);
+		assert_string_equal(btrfs_policy_kernel_name(fs), kernels[i].name);
+		assert_int_equal(btrfs_policy_enforced(fs, &why), kernels[i].enforced);
+		assert_has(why, kernels[i].enforced ? "is there" : "has no");
+		assert_int_equal(bp_capable(fs, "roles-set"), kernels[i].roles_set);
+		assert_int_equal(bp_capable(fs, "roundrobin"), kernels[i].roundrobin);
+		assert_int_equal(bp_capable(fs, "penalties"), kernels[i].penalties);
+		assert_true(bp_capable(fs, "read-policy"));
+		assert_int_equal(btrfs_policy_device_at(fs, 0)->role,
+				 BTRFS_POLICY_ROLE_METADATA_ONLY);
+		assert_int_equal(btrfs_policy_device_at(fs, 0)->role_in_force,
+				 kernels[i].enforced);
+		assert_null(btrfs_policy_capability_find(fs, "no-such"));
+		btrfs_policy_fs_unref(fs);
+	}
+}
+
+static void mixed_block_groups_are_not_enforced(void **state)
+{
+	struct btrfs_policy_fs *fs;
+	const char *why;
+
+	fake.mixed = true;
+	fs = fake_open(&fake);
+	assert_false(btrfs_policy_enforced(fs, &why));
+	assert_has(why, "mixed");
+	assert_false(btrfs_policy_device_at(fs, 0)->role_in_force);
+	btrfs_policy_fs_unref(fs);
+}
+
+static void without_privileges(void **state)
+{
+	struct btrfs_policy_placement *placement = NULL;
+	struct btrfs_policy_fs *fs;
+	char *value = NULL;
+
+	fake_two_and_two(&fake, FAKE_STOCK, DISK_METADATA_ONLY, DISK_DATA);
+	fake.unprivileged = true;
+	fs = fake_open(&fake);
+	assert_int_equal(btrfs_policy_device_at(fs, 0)->role, BTRFS_POLICY_ROLE_UNKNOWN);
+	assert_false(btrfs_policy_device_at(fs, 0)->disk_type_known);
+	assert_int_equal(btrfs_policy_setting_get(fs, "role", 1, &value), -EPERM);
+	assert_int_equal(btrfs_policy_placement_read(fs, &placement), -EPERM);
+	assert_has(btrfs_policy_fs_error(fs), "root");
+	btrfs_policy_fs_unref(fs);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(open_targets, setup),
+		cmocka_unit_test_setup(nothing_named_and_nothing_mounted, setup),
+		cmocka_unit_test_setup(two_mounts_of_one_file_system, setup),
+		cmocka_unit_test_setup(devices_are_read, setup),
+		cmocka_unit_test_setup(select_devices, setup),
+		cmocka_unit_test(kernels_are_told_apart),
+		cmocka_unit_test_setup(mixed_block_groups_are_not_enforced, setup),
+		cmocka_unit_test(without_privileges),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
