@@ -104,11 +104,20 @@ static void print_json(const struct btrfs_policy_fs *fs,
 	json_print_document("balance-preferred-metadata", object);
 }
 
+/* "Done" is the sentence that 'btrfs balance' ends with. */
 static void print_text(const struct btrfs_policy_balance_report *report, int ret)
 {
-	say(LEVEL_DEFAULT, "%s, had to relocate %" PRIu64 " out of %" PRIu64 " chunks",
-	    ret ? "Ended early" : "Done", report->relocated, report->considered);
-	if (ret == 0 && *report->text)
+	if (ret && report->relocated)
+		say(LEVEL_DEFAULT, "Ended early, relocated %" PRIu64 " of %" PRIu64
+		    " misplaced chunks", report->relocated, report->misplaced);
+	if (ret)
+		return;
+	say(LEVEL_DEFAULT, "Done, had to relocate %" PRIu64 " out of %" PRIu64 " chunks",
+	    report->relocated, report->considered);
+	if (report->end == BTRFS_POLICY_END_LIMIT)
+		say(LEVEL_DEFAULT, "The limit is reached, %" PRIu64 " misplaced chunks are left",
+		    report->still_misplaced);
+	else if (*report->text)
 		warning("%s", report->text);
 }
 
@@ -145,8 +154,9 @@ static int check_start(const struct run *run, struct btrfs_policy_fs *fs)
 	const char *why;
 
 	if (!btrfs_policy_enforced(fs, &why)) {
-		error("cannot balance '%s' to preferred devices: %s",
-		      btrfs_policy_fs_info(fs)->mount_point, why);
+		error("cannot balance '%s' to preferred devices: %s; %s",
+		      btrfs_policy_fs_info(fs)->mount_point, why,
+		      btrfs_policy_capability_find(fs, "roles-enforced")->advice);
 		return STATUS_STATE;
 	}
 	if (args->enqueue || btrfs_policy_exclusive_operation(fs, &operation) ||
@@ -246,11 +256,11 @@ static const struct option_row start_options[] = {
 };
 
 static const char *const balance_details[] = {
-	"Relocates chunks that stand on devices whose role excludes them, or on second-",
-	"choice devices while first-choice devices could hold them: data off metadata-",
-	"only devices first, then metadata, then system. It goes chunk by chunk, so",
-	"'btrfs balance status', 'pause' and 'cancel' work on it, and a run that was",
-	"interrupted is just started again. --dry-run shows the plan.",
+	"Relocates chunks that stand on devices whose role excludes them, or on",
+	"second-choice devices while first-choice devices could hold them: data off",
+	"metadata-only devices first, then metadata, then system. It goes chunk by",
+	"chunk, so 'btrfs balance status', 'pause' and 'cancel' work on it, and a run",
+	"that was interrupted is just started again. --dry-run shows the plan.",
 	NULL
 };
 

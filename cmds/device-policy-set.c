@@ -63,8 +63,8 @@ static const char *const set_details[] = {
 	"The read policy says how reads of mirrored chunks (RAID1, RAID1C3, RAID1C4,",
 	"RAID10) are spread over their devices: 'roundrobin' (needs a kernel that has",
 	"it), 'pid', and whatever else the kernel offers. It holds until the file",
-	"system is unmounted. Prints one line a change, with the value that the kernel",
-	"has afterwards; several changes are made all or not at all.",
+	"system is unmounted. Prints one line a change, with the value that the",
+	"kernel has afterwards; several changes are made all or not at all.",
 	NULL
 };
 

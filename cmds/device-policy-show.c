@@ -95,7 +95,7 @@ static void add_device(struct records *records, const struct btrfs_policy_device
 	record_set_number(record, DEVICE_ID, device->devid);
 	record_set_text(record, DEVICE_PATH, device->path);
 	record_set_text(record, DEVICE_UUID, device->uuid);
-	record_set_text(record, DEVICE_TYPE, device->missing ? "missing" : device_type(device));
+	record_set_text(record, DEVICE_TYPE, device_type(device));
 	record_set_tristate(record, DEVICE_ROTATIONAL, device->rotational);
 	record_set_bool(record, DEVICE_MISSING, device->missing);
 	record_set_text(record, DEVICE_ROLE, btrfs_policy_role_name(device->role));

@@ -114,9 +114,10 @@ static const struct option_row tag_options[] = {
 
 static const char *const tag_details[] = {
 	"Roles are data-preferred (the default), metadata-preferred, data-only and",
-	"metadata-only. A <device> is a path, a devid, 'rotational' or 'nonrotational'.",
-	"The last word is taken as <path> unless it means a device. Roles are stored on",
-	"disk and hold for new chunks; 'balance --preferred-metadata' moves the others.",
+	"metadata-only. A <device> is a path, a devid, 'rotational' or",
+	"'nonrotational'. The last word is taken as <path> unless it means a device.",
+	"Roles are stored on disk and hold for new chunks; the others are moved by",
+	"'balance --preferred-metadata'.",
 	NULL
 };
 

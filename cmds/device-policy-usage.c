@@ -284,10 +284,10 @@ static const struct option_row usage_options[] = {
 };
 
 static const char *const usage_details[] = {
-	"How much data, metadata and system stands on each device, and how much of it",
-	"is misplaced: on a device whose role excludes it, or on a second-choice device",
-	"while first-choice devices could hold it. Works on kernels that ignore roles",
-	"too, by the roles on disk. Needs the privilege to read the chunk tree.",
+	"How much data, metadata and system stands on each device, and how much of",
+	"it is misplaced: on a device whose role excludes it, or on a second-choice",
+	"device while first-choice devices could hold it. Works on kernels that",
+	"ignore roles too, by the roles on disk. Needs CAP_SYS_ADMIN.",
 	NULL
 };
 

@@ -77,7 +77,7 @@ static void print_help(const char *name)
 	printf("\nOptions for the main command only:\n");
 	help_options(stdout, program_options);
 	putchar('\n');
-	help_group(stdout, name, &program_group, false);
+	help_listing(stdout, name, &program_group, false);
 	printf("Use --help behind a group or command for information on it.\n");
 }
 

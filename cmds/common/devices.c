@@ -11,6 +11,8 @@
 
 const char *device_type(const struct btrfs_policy_device *device)
 {
+	if (device->missing)
+		return "missing";
 	if (device->rotational == BTRFS_POLICY_UNKNOWN)
 		return NULL;
 	return device->rotational == BTRFS_POLICY_YES ? "hdd" : "ssd";

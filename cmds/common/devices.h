@@ -10,7 +10,7 @@
 #include "cmds/common/records.h"
 #include "btrfs-policy.h"
 
-/* "hdd", "ssd", or NULL if it is not known whether it spins. */
+/* "hdd", "ssd", "missing", or NULL if it is not known whether it spins. */
 const char *device_type(const struct btrfs_policy_device *device);
 
 /* Sets @column to true or false, or leaves it empty if not known. */

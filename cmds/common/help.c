@@ -49,9 +49,10 @@ void help_options(FILE *stream, const struct option_row *rows)
 		if (!rows->help)
 			continue;
 		heading = option_heading(rows);
-		fprintf(stream, "    %-*s ", width, heading);
 		if ((int)strlen(heading) > width)
-			fprintf(stream, "\n%*s", OPTION_COLUMN, "");
+			fprintf(stream, "    %s\n%*s", heading, OPTION_COLUMN, "");
+		else
+			fprintf(stream, "    %-*s ", width, heading);
 		print_wrapped(stream, rows->help, OPTION_COLUMN);
 	}
 }
@@ -109,9 +110,14 @@ static void help_entries(FILE *stream, const char *name, const struct entry *ent
 	}
 }
 
+void help_listing(FILE *stream, const char *name, const struct group *group, bool full)
+{
+	help_entries(stream, name, group->entries, full);
+	fprintf(stream, "%s%s\n", full ? "" : "\n", group->summary);
+}
+
 void help_group(FILE *stream, const char *name, const struct group *group, bool full)
 {
 	fprintf(stream, "usage: %s <command> [<args>]\n\n", name);
-	help_entries(stream, name, group->entries, full);
-	fprintf(stream, "%s%s\n", full ? "" : "\n", group->summary);
+	help_listing(stream, name, group, full);
 }

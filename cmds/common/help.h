@@ -13,7 +13,10 @@
 /* The whole help of one command; @name is how it was called. */
 void help_command(FILE *stream, const char *name, const struct command *command);
 
-/* What a group has; with @full the whole help of each command. */
+/* The commands of a group; with @full the whole help of each. */
+void help_listing(FILE *stream, const char *name, const struct group *group, bool full);
+
+/* The same with a usage line above it. */
 void help_group(FILE *stream, const char *name, const struct group *group, bool full);
 
 /* Rows as they stand in a help text. */

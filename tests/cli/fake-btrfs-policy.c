@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * btrfs-policy on a made-up machine: the commands and the library as they are,
+ * the world below them from tests/unit.  $FAKE names the machine; each call
+ * starts with a fresh one.  Never installed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "cmds/commands.h"
+#include "tests/unit/fake.h"
+
+/* Types of the device item as they are on disk. */
+enum { DISK_DATA_PREFERRED, DISK_METADATA_PREFERRED, DISK_METADATA_ONLY, DISK_DATA_ONLY };
+
+static struct fake machine;
+
+static void make_stock(void)
+{
+	fake_two_and_two(&machine, FAKE_STOCK, DISK_DATA_PREFERRED, DISK_DATA_PREFERRED);
+}
+
+static void make_stock_tagged(void)
+{
+	fake_two_and_two(&machine, FAKE_STOCK, DISK_METADATA_ONLY, DISK_DATA_ONLY);
+}
+
+static void make_ours(void)
+{
+	fake_two_and_two(&machine, FAKE_OURS, DISK_DATA_PREFERRED, DISK_DATA_PREFERRED);
+}
+
+static void make_tagged(void)
+{
+	fake_two_and_two(&machine, FAKE_OURS, DISK_METADATA_ONLY, DISK_DATA_ONLY);
+}
+
+static void make_preferred(void)
+{
+	fake_two_and_two(&machine, FAKE_OURS, DISK_METADATA_PREFERRED, DISK_DATA_PREFERRED);
+}
+
+static void make_foreign(void)
+{
+	fake_two_and_two(&machine, FAKE_OURS, 4, 5);
+}
+
+static void make_upstream(void)
+{
+	fake_two_and_two(&machine, FAKE_UPSTREAM, DISK_DATA_PREFERRED, DISK_DATA_PREFERRED);
+}
+
+static void make_missing(void)
+{
+	make_tagged();
+	machine.devices[1].missing = true;
+}
+
+static void make_full(void)
+{
+	make_tagged();
+	machine.devices[0].size = machine.devices[1].size = GiB + 100 * MiB;
+}
+
+/* The SSDs have room for none of the metadata, and nothing to move away. */
+static void make_blocked(void)
+{
+	make_tagged();
+	machine.chunk_count--;
+	machine.devices[0].size = machine.devices[1].size = 20 * MiB;
+}
+
+static void make_unprivileged(void)
+{
+	make_tagged();
+	machine.unprivileged = true;
+}
+
+static void make_read_only(void)
+{
+	make_ours();
+	machine.read_only = true;
+}
+
+static void make_ugly(void)
+{
+	make_tagged();
+	machine.label = "a\033[31m\"b\\\n\xff \xc3\xa9 \xc2\x9b \xe2\x80\xae";
+}
+
+static void make_busy(void)
+{
+	make_tagged();
+	fake_set_file(&machine, FAKE_FSID "/exclusive_operation", "device add");
+	machine.busy_looks = 1000;
+}
+
+static void make_busy_a_while(void)
+{
+	make_busy();
+	machine.busy_looks = 3;
+}
+
+static void make_canceled(void)
+{
+	make_tagged();
+	machine.balance_special = 2;
+	machine.balance_result = -ECANCELED;
+	machine.balance_state = BTRFS_BALANCE_STATE_CANCEL_REQ;
+}
+
+static void make_paused(void)
+{
+	make_canceled();
+	machine.balance_state = BTRFS_BALANCE_STATE_PAUSE_REQ;
+}
+
+static void make_no_space(void)
+{
+	make_tagged();
+	machine.balance_special = 2;
+	machine.balance_result = -ENOSPC;
+}
+
+static void make_stubborn(void)
+{
+	make_ours();
+	fake_file(&machine, FAKE_FSID "/read_policies/policy")->stubborn = true;
+}
+
+static void make_two_mounts(void)
+{
+	make_ours();
+	machine.mounts[1] = "/mnt2";
+}
+
+static void make_no_mounts(void)
+{
+	make_ours();
+	machine.mounts[0] = NULL;
+}
+
+static const struct {
+	const char *name;
+	void (*make)(void);
+} machines[] = {
+	{ "stock", make_stock },
+	{ "stock-tagged", make_stock_tagged },
+	{ "ours", make_ours },
+	{ "tagged", make_tagged },
+	{ "preferred", make_preferred },
+	{ "foreign", make_foreign },
+	{ "upstream", make_upstream },
+	{ "missing", make_missing },
+	{ "full", make_full },
+	{ "blocked", make_blocked },
+	{ "unprivileged", make_unprivileged },
+	{ "read-only", make_read_only },
+	{ "ugly", make_ugly },
+	{ "busy", make_busy },
+	{ "busy-a-while", make_busy_a_while },
+	{ "canceled", make_canceled },
+	{ "paused", make_paused },
+	{ "no-space", make_no_space },
+	{ "stubborn", make_stubborn },
+	{ "two-mounts", make_two_mounts },
+	{ "no-mounts", make_no_mounts },
+};
+
+/* The linker puts these in the place of what the commands call. */
+struct btrfs_policy_fs *__wrap_btrfs_policy_fs_new(void);
+int __wrap_uname(struct utsname *name);
+
+struct btrfs_policy_fs *__wrap_btrfs_policy_fs_new(void)
+{
+	return bp_fs_new_with(&fake_backend, &machine);
+}
+
+int __wrap_uname(struct utsname *name)
+{
+	memset(name, 0, sizeof(*name));
+	strcpy(name->release, "6.12.0-fake");
+	return 0;
+}
+
+/* $FAKE_CALLS is a file that receives how many calls there were to fail. */
+static int run_and_count(int argc, char **argv)
+{
+	const char *path = getenv("FAKE_CALLS");
+	int status = program_run(argc, argv);
+	FILE *file = path ? fopen(path, "w") : NULL;
+
+	if (file) {
+		fprintf(file, "%u\n", machine.calls);
+		fclose(file);
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	const char *wanted = getenv("FAKE") ? getenv("FAKE") : "ours";
+	const char *fail_at = getenv("FAKE_FAIL_AT");
+
+	for (size_t i = 0; i < BP_ARRAY_SIZE(machines); i++) {
+		if (strcmp(machines[i].name, wanted))
+			continue;
+		machines[i].make();
+		machine.fail_at = fail_at ? atoi(fail_at) : 0;
+		return run_and_count(argc, argv);
+	}
+	fprintf(stderr, "no machine '%s'\n", wanted);
+	return 99;
+}

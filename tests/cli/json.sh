@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Every JSON output on every made-up machine is what its schema says, and the
+# checker notices what is not.
+set -u
+. "${top_srcdir:?}/tests/cli/lib.sh"
+
+schemas=$top_srcdir/Documentation/schema
+command -v python3 >/dev/null || skip_all "no python3 to check JSON with"
+
+machines="stock stock-tagged ours tagged preferred foreign upstream missing full blocked
+	unprivileged read-only ugly busy canceled no-space"
+
+# valid COMMAND...: where it prints anything, that is a document, checked later.
+valid() {
+	for FAKE in $machines; do
+		export FAKE
+		count=$((count + 1))
+		btrfs --format json "$@" >"$T/$what.$count.$FAKE" 2>"$T/err" </dev/null
+		[ -s "$T/$what.$count.$FAKE" ] || rm "$T/$what.$count.$FAKE"
+	done
+}
+count=0
+
+documents() {
+	"$what" && ls "$T/$what".* >/dev/null &&
+	python3 "$top_srcdir/tests/cli/check-schema" "$schemas" "$T/$what".*
+}
+
+list() { valid device policy list /mnt; }
+show() { valid device policy show && valid device policy show -T -k /mnt /mnt /nowhere; }
+get() {
+	valid device policy get read-policy && valid device policy get role &&
+	valid device policy get rot-penalty && valid device policy get penalty-mixed-only &&
+	valid device policy get role rotational /mnt && valid device policy get readahead
+}
+set_() { valid device policy set pid && valid --dry-run device policy set roundrobin --readahead 1M; }
+tag() { valid device policy tag metadata-only 1 2 && valid --dry-run device policy tag data-only 3; }
+usage() { valid device policy usage -c && valid device policy usage -T; }
+plan() { valid --dry-run balance --preferred-metadata && valid --dry-run balance --p --limit 1; }
+run() { valid balance --preferred-metadata && valid balance --preferred-metadata --limit 1; }
+
+background() {
+	FAKE=tagged btrfs --format json balance --preferred-metadata --background \
+		>"$T/background.1" && grep -q background-process "$T/background.1"
+}
+
+# Documents made wrong by a sed script each; all have to be refused.
+checker() {
+	local script wrong=0
+	FAKE=tagged btrfs --format json device policy usage >"$T/right"
+	for script in '/"fsid"/d' 's/"fsid": "/&x/' 's/"devid": 1,/"devid": 0,/' \
+		      's/"enforced": true/"enforced": "yes"/' 's/"Metadata"/"metadata"/' \
+		      's/"enforced"/"extra": 1, &/' 's/"version": "1"/"version": 1/'; do
+		wrong=$((wrong + 1))
+		sed "$script" "$T/right" >"$T/wrong.$wrong"
+	done
+	python3 "$top_srcdir/tests/cli/check-schema" "$schemas" "$T"/wrong.* "$T/right" >"$T/errors"
+	[ $? = 1 ] && grep -qx "$wrong of $((wrong + 1)) files are wrong" "$T/errors"
+}
+
+keys_are_kebab() {
+	! cat "$T"/show.* "$T"/usage.* "$T"/plan.* "$T"/run.* | grep -oE '"[^"]*": ' |
+		grep -v '^"__header"' | grep '[A-Z_]'
+}
+
+for what in list show get set_ tag usage plan run background; do
+	check "JSON of ${what%_} is what its schema says" documents
+done
+check "the checker refuses what is wrong" checker
+check "keys are in kebab-case" keys_are_kebab
+finish

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Common to the tests of the commands: a temporary place, TAP, and the program
+# on made-up machines.
+
+export LC_ALL=C.UTF-8
+T=$(mktemp -d "${TMPDIR:-/tmp}/cli.XXXXXX") || exit 99
+tests=0 failures=0
+
+# The program as the front would start it.  FAKE names the machine.
+btrfs() {
+	(exec -a btrfs "$top_builddir/tests/cli/fake-btrfs-policy" "$@")
+}
+
+btrfs-policy() {
+	(exec -a btrfs-policy "$top_builddir/tests/cli/fake-btrfs-policy" "$@")
+}
+
+result() {	# STATUS NAME [FILE-WITH-DIAGNOSIS]
+	tests=$((tests + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $tests - $2"
+		return
+	fi
+	echo "not ok $tests - $2"
+	failures=$((failures + 1))
+	[ $# -lt 3 ] || sed 's/^/# /' "$3"
+}
+
+check() {	# NAME FUNCTION
+	"$2" >"$T/diagnosis" 2>&1
+	result $? "$1" "$T/diagnosis"
+}
+
+finish() {
+	echo "1..$tests"
+	if [ $failures = 0 ]; then
+		rm -rf "$T"
+	else
+		echo "# left in $T"
+	fi
+	exit 0
+}
+
+skip_all() {
+	rm -rf "$T"
+	echo "1..0 # SKIP $1"
+	exit 0
+}
