@@ -16,10 +16,12 @@ ok() {
 	echo "ok $tap_n - $*"
 }
 
+# Returns 1, so that a test can stop: try "mount" ... || bail_out "no mount"
 not_ok() {
 	tap_n=$((tap_n + 1))
 	tap_failed=$((tap_failed + 1))
 	echo "not ok $tap_n - $*"
+	return 1
 }
 
 skip() {
@@ -39,6 +41,7 @@ is() {
 		not_ok "$3"
 		diag "got:  $1"
 		diag "want: $2"
+		return 1
 	fi
 }
 
@@ -50,19 +53,22 @@ in_range() {
 	else
 		not_ok "$4"
 		diag "got $1, want $2 to $3"
+		return 1
 	fi
 }
 
 # try NAME COMMAND...: ok if the command succeeds, its output as diagnostics if not
 try() {
-	local name=$1 out
+	local name=$1 out status=0
 
 	shift
-	if out=$("$@" 2>&1); then
+	out=$("$@" 2>&1) || status=$?
+	if [ $status = 0 ]; then
 		ok "$name"
 	else
 		not_ok "$name"
-		diag "$*: status $?: $out"
+		diag "$*: status $status: $out"
+		return 1
 	fi
 }
 
@@ -74,6 +80,7 @@ refuse() {
 	if out=$("$@" 2>&1); then
 		not_ok "$name"
 		diag "$*: succeeded: $out"
+		return 1
 	else
 		ok "$name"
 	fi

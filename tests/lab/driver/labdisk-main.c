@@ -63,6 +63,13 @@ static enum lm_op op_of(const struct request *rq)
 	}
 }
 
+static void count_error(struct lab_disk *l)
+{
+	spin_lock_irq(&l->lock);
+	l->model->st.errors++;
+	spin_unlock_irq(&l->lock);
+}
+
 static blk_status_t lab_queue_rq(struct blk_mq_hw_ctx *hctx,
 				 const struct blk_mq_queue_data *bd)
 {
@@ -79,8 +86,10 @@ static blk_status_t lab_queue_rq(struct blk_mq_hw_ctx *hctx,
 	blk_mq_start_request(rq);
 	if (l->model->p.cpu)
 		ndelay(l->model->p.cpu);
-	if (READ_ONCE(l->power) != LAB_ON)
+	if (READ_ONCE(l->power) != LAB_ON) {
+		count_error(l);
 		return BLK_STS_IOERR;
+	}
 	*status = errno_to_blk_status(lab_store_request(l, rq));
 	spin_lock_irq(&l->lock);
 	lm_submit(l->model, ktime_get_ns(), rq->tag, &r);
@@ -96,11 +105,8 @@ static void lab_complete(struct request *rq)
 
 	if (READ_ONCE(l->power) != LAB_ON)
 		status = BLK_STS_IOERR;
-	if (status) {
-		spin_lock_irq(&l->lock);
-		l->model->st.errors++;
-		spin_unlock_irq(&l->lock);
-	}
+	if (status)
+		count_error(l);
 	blk_mq_end_request(rq, status);
 }
 
