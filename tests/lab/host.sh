@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# The host's half of a test in the lab.  A case is one script that runs twice:
+# it begins with
+#	[ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
+# On the host that line starts the machine, with the options of the script's
+# `# lab:` lines, runs the script in there and ends it with the script's status.
+# A case that looks at its disks from outside afterwards has `# images:` and a
+# function on_host in a file of its own, NAME.host.
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+case_file=$(realpath "$0")
+build=${top_builddir:-$here/../../build}
+cache=${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}
+. "$here/lib.sh"
+
+need() {
+	[ -e "$1" ] && return
+	echo "1..0 # SKIP $2"
+	exit 0
+}
+
+# Words after `# lab:`, one option or value each.
+options=(--mem 1G)
+read -ra words < <(sed -n 's/^# lab: *//p' "$case_file" | xargs)
+options+=(${words[@]+"${words[@]}"})
+
+kernel=$cache/6.12/build-${LAB_CONFIG:-uml}/linux
+need "$kernel" "no lab kernel; ./quickstart builds it"
+need "$build/root/usr/sbin/btrfs-policy" "the commands are not installed in $build/root; make check-lab does"
+build=$(realpath "$build")
+options+=(--kernel "$kernel" --share "$build" --share "$here"
+	--env "PATH=$build/root/usr/sbin:$PATH" --env "LD_LIBRARY_PATH=$build/root/usr/lib")
+
+work=$(mktemp -d "${TMPDIR:-/dev/shm}/case.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+host_part=${case_file%.sh}.host
+[ ! -e "$host_part" ] || options+=(--images "$work")
+
+status=0
+"$here/lab" run "${options[@]}" -- "$case_file" > "$work/out" || status=$?
+grep -v '^1\.\.' "$work/out"
+tap_n=$(grep -cE '^(not )?ok ' "$work/out")
+tap_failed=$(grep -c '^not ok ' "$work/out")
+[ "$status" -le 1 ] || not_ok "the lab ended with status $status"
+grep -q '^1\.\.' "$work/out" || not_ok 'the case came to its end'
+[ ! -e "$host_part" ] || . "$host_part"
+done_testing

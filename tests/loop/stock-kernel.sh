@@ -1,0 +1,129 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The commands on the kernel that is running, with loop devices: what they show
+# agrees with btrfs-progs, what this kernel cannot do ends with status 2 and
+# changes nothing.  Needs root.  Touches only files of its own temporary folder.
+set -u
+btrfs_policy=$top_builddir/cmds/btrfs-policy
+tests=0 failed=0 loops=() dir=
+
+skip_all() {
+	echo "1..0 # SKIP $*"
+	exit 0
+}
+
+report() {
+	tests=$((tests + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $tests - $2"
+	else
+		failed=$((failed + 1))
+		echo "not ok $tests - $2"
+	fi
+}
+
+is() {
+	[ "$1" = "$2" ] || { echo "# got:  $1"; echo "# want: $2"; }
+	[ "$1" = "$2" ]
+	report $? "$3"
+}
+
+# ends STATUS TEXT NAME COMMAND...: exit status, and a text that stderr must have
+ends() {
+	local status=$1 text=$2 name=$3 got=0
+	shift 3
+	"$@" >"$dir/out" 2>"$dir/err" || got=$?
+	if [ "$got" = "$status" ] && { [ -z "$text" ] || grep -qF -- "$text" "$dir/err"; }; then
+		report 0 "$name"
+	else
+		sed 's/^/# /' "$dir/err"
+		is "status $got" "status $status and '$text'" "$name"
+	fi
+}
+
+clean() {
+	umount "$dir/mnt" 2>/dev/null
+	[ ${#loops[@]} -eq 0 ] || losetup -d "${loops[@]}"
+	rm -rf "$dir"
+}
+
+make_devices() {
+	local i
+	for i in 1 2 3 4; do
+		truncate -s 1G "$dir/$i.img" && loops+=("$(losetup -f --show "$dir/$i.img")") || return
+	done
+}
+
+# Bytes of a kind over all devices, by btrfs itself and by us.
+their_sum() {
+	btrfs device usage -b "$dir/mnt" | awk -F '[:, ]+' -v kind="$1" '$2 == kind { s += $NF } END { print s + 0 }'
+}
+
+our_sum() {
+	"$btrfs_policy" --format json device policy usage "$dir/mnt" |
+		jq --arg k "${1,,}-bytes" '[.[keys[1]].devices[][$k]] | add'
+}
+
+types_on_disk() {
+	btrfs inspect-internal dump-tree -t chunk "${loops[0]}" | awk '/ type [0-9]+$/ { print $NF }' | xargs
+}
+
+profile() {
+	local data=$1 metadata=$2 options=${3:-} kind
+
+	# shellcheck disable=SC2086
+	mkfs.btrfs -q -f $options -d "$data" -m "$metadata" "${loops[@]}" >/dev/null 2>&1 &&
+		mount "${loops[0]}" "$dir/mnt" || { report 1 "make $data/$metadata $options"; return; }
+	head -c 20M /dev/urandom >"$dir/mnt/file"
+	sync -f "$dir/mnt"
+	for kind in Data Metadata System; do
+		is "$(our_sum $kind)" "$(their_sum $kind)" "$data/$metadata${options:+ $options}: $kind bytes as in btrfs device usage"
+	done
+	umount "$dir/mnt"
+}
+
+[ "$(id -u)" = 0 ] || skip_all 'needs root for loop devices'
+grep -qw btrfs /proc/filesystems || modprobe btrfs 2>/dev/null || skip_all 'the running kernel has no btrfs'
+command -v mkfs.btrfs >/dev/null || skip_all 'no mkfs.btrfs; apt install btrfs-progs'
+losetup -f >/dev/null 2>&1 || skip_all 'no loop devices here'
+[ ! -e /sys/fs/btrfs/features/device_role ] || skip_all 'the running kernel has the series'
+dir=$(mktemp -d) && chmod 755 "$dir"
+trap clean EXIT
+mkdir "$dir/mnt"
+make_devices || skip_all 'cannot make loop devices'
+
+profile raid1 raid1
+profile raid10 raid1c4
+profile single dup
+if mkfs.btrfs -O list-all 2>&1 | grep -q block-group-tree; then
+	profile raid1c3 raid10 '-O block-group-tree'
+else
+	profile raid1c3 raid10
+fi
+
+mkfs.btrfs -q -f -d raid1 -m raid1 "${loops[@]}" >/dev/null 2>&1 && mount "${loops[0]}" "$dir/mnt"
+is "$("$btrfs_policy" --format json device policy show "$dir/mnt" | jq -c '.[keys[1]][0] | [.enforced, .kernel]')" \
+	'[false,"stock"]' 'show: not enforced, stock kernel'
+before=$(types_on_disk)
+policy_file=/sys/fs/btrfs/$(findmnt -no UUID "$dir/mnt")/read_policy
+policy_before=$(cat "$policy_file")
+ends 2 /sys/fs/btrfs/features/read_policy_roundrobin 'set roundrobin: status 2, names the file' \
+	"$btrfs_policy" device policy set roundrobin "$dir/mnt"
+ends 2 /sys/fs/btrfs/features/device_role 'tag: status 2, names the file' \
+	"$btrfs_policy" device policy tag metadata-only 1 2 "$dir/mnt"
+ends 2 /sys/fs/btrfs/features/device_role 'balance: status 2, names the file' \
+	"$btrfs_policy" balance --preferred-metadata "$dir/mnt"
+sync -f "$dir/mnt"
+is "$(types_on_disk)" "$before" 'nothing on disk has changed'
+is "$(cat "$policy_file")" "$policy_before" 'nor has the read policy'
+ends 1 'No such file' 'a path that is not there' "$btrfs_policy" device policy show "$dir/nowhere"
+ends 1 'not on a btrfs' 'a file system that is not btrfs' "$btrfs_policy" device policy show /proc
+ends 0 '' 'usage -c: nothing misplaced' "$btrfs_policy" device policy usage -c "$dir/mnt"
+if command -v setpriv >/dev/null; then
+	ends 1 'ermi' 'usage without permission' \
+		setpriv --reuid 65534 --clear-groups "$btrfs_policy" device policy usage "$dir/mnt"
+fi
+umount "$dir/mnt"
+echo "1..$tests"
+[ $failed = 0 ]
