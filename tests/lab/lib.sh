@@ -166,10 +166,12 @@ lab_pull() {
 
 # lab_mkfs PROFILE[/METADATA_PROFILE] DEVICE...: always the same UUID
 lab_mkfs() {
-	local data=${1%/*} meta=${1#*/}
+	local data=${1%/*} meta=${1#*/} said
 
 	shift
-	mkfs.btrfs -q -f -K -U "$LAB_UUID" -d "$data" -m "$meta" "$@"
+	# Quiet is not quite quiet in every version.
+	said=$(mkfs.btrfs -q -f -K -U "$LAB_UUID" -d "$data" -m "$meta" "$@" 2>&1) ||
+		{ echo "$said" >&2; return 1; }
 }
 
 # lab_mount DEVICE [OPTIONS]
@@ -216,7 +218,6 @@ lab_read_rate() {
 
 	bytes=$(stat -c %s "$@" | awk '{ s += $1 } END { print s }')
 	start=$(lab_now)
-	dd if=/dev/null of=/dev/null 2>/dev/null
 	cat "$@" >/dev/null || return
 	end=$(lab_now)
 	awk -v b="$bytes" -v ns=$((end - start)) \
