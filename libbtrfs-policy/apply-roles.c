@@ -23,7 +23,7 @@ static int refuse(struct btrfs_policy_fs *fs, enum bp_roles_reason reason, uint6
 		[BP_REASON_DATA] = "too few devices would be left for the data profile",
 		[BP_REASON_METADATA] = "too few devices would be left for the metadata profile",
 		[BP_REASON_SYSTEM] = "too few devices would be left for the system profile",
-		[BP_REASON_MIXED] = "it has mixed block groups, to which roles do not apply",
+		[BP_REASON_MIXED] = "mixed block groups ignore roles",
 	};
 	const char *why = reason < BP_ARRAY_SIZE(words) ? words[reason] : NULL;
 
@@ -58,31 +58,36 @@ static int in_use(struct btrfs_policy_fs *fs, const char *kind, const char *prof
 	return ret;
 }
 
-static int check_kind(struct btrfs_policy_fs *fs, const char *kind, uint64_t type,
-		      uint32_t allowed, enum bp_roles_reason reason)
+struct kind {
+	const char *name;
+	uint64_t type;
+	enum bp_roles_reason reason;
+};
+
+static int check_kind(struct btrfs_policy_fs *fs, const struct kind *kind, uint32_t before,
+		      uint32_t after)
 {
 	const struct bp_profile *profile;
 
-	for (size_t i = 0; (profile = bp_profile_at(i)); i++) {
+	for (size_t i = 0; after < before && (profile = bp_profile_at(i)); i++) {
 		_cleanup_free_ char *detail = NULL;
 		int ret;
 
-		if (allowed >= profile->devs_min)
+		if (after >= profile->devs_min)
 			continue;
-		ret = in_use(fs, kind, profile->name);
+		ret = in_use(fs, kind->name, profile->name);
 		if (ret < 0)
 			return ret;
 		if (!ret)
 			continue;
 		detail = bp_format("%s needs %u, %u would be left", profile->name,
-				   profile->devs_min, allowed);
-		return refuse(fs, reason, 0, detail);
+				   profile->devs_min, after);
+		return refuse(fs, kind->reason, 0, detail);
 	}
 	return 0;
 }
 
-static struct bp_site *sites_after(struct btrfs_policy_fs *fs,
-				   const struct bp_role_change *changes, size_t count)
+static struct bp_site *sites_before(struct btrfs_policy_fs *fs)
 {
 	struct bp_site *sites = calloc(fs->device_count, sizeof(*sites));
 
@@ -91,25 +96,24 @@ static struct bp_site *sites_after(struct btrfs_policy_fs *fs,
 		sites[i].role = fs->devices[i].pub.role;
 		sites[i].writeable = fs->devices[i].writeable;
 	}
-	for (size_t i = 0; sites && i < count; i++)
-		bp_site_find(sites, fs->device_count, changes[i].devid)->role =
-			changes[i].new_role;
 	return sites;
 }
 
-/* Would every profile in use still find its devices? */
+static const struct kind kinds[] = {
+	{ "data", BTRFS_BLOCK_GROUP_DATA, BP_REASON_DATA },
+	{ "metadata", BTRFS_BLOCK_GROUP_METADATA, BP_REASON_METADATA },
+	{ "system", BTRFS_BLOCK_GROUP_SYSTEM, BP_REASON_SYSTEM },
+};
+
+/*
+ * Would every profile in use still find its devices?  As in the kernel only a
+ * change for the worse is refused: where devices are missing already it must be
+ * possible to allow the others more.
+ */
 int bp_roles_check(struct btrfs_policy_fs *fs, const struct bp_role_change *changes,
 		   size_t count, bool force)
 {
-	static const struct {
-		const char *name;
-		uint64_t type;
-		enum bp_roles_reason reason;
-	} kinds[] = {
-		{ "data", BTRFS_BLOCK_GROUP_DATA, BP_REASON_DATA },
-		{ "metadata", BTRFS_BLOCK_GROUP_METADATA, BP_REASON_METADATA },
-		{ "system", BTRFS_BLOCK_GROUP_SYSTEM, BP_REASON_SYSTEM },
-	};
+	uint32_t before[BP_ARRAY_SIZE(kinds)];
 	_cleanup_free_ struct bp_site *sites = NULL;
 	int ret = 0;
 
@@ -117,13 +121,17 @@ int bp_roles_check(struct btrfs_policy_fs *fs, const struct bp_role_change *chan
 		return 0;
 	if (fs->info.mixed)
 		return refuse(fs, BP_REASON_MIXED, 0, NULL);
-	sites = sites_after(fs, changes, count);
+	sites = sites_before(fs);
 	if (!sites)
 		return bp_nomem(fs);
+	for (size_t i = 0; i < BP_ARRAY_SIZE(kinds); i++)
+		before[i] = bp_allowed_sites(sites, fs->device_count, kinds[i].type);
+	for (size_t i = 0; i < count; i++)
+		bp_site_find(sites, fs->device_count, changes[i].devid)->role =
+			changes[i].new_role;
 	for (size_t i = 0; !ret && i < BP_ARRAY_SIZE(kinds); i++)
-		ret = check_kind(fs, kinds[i].name, kinds[i].type,
-				 bp_allowed_sites(sites, fs->device_count, kinds[i].type),
-				 kinds[i].reason);
+		ret = check_kind(fs, &kinds[i], before[i],
+				 bp_allowed_sites(sites, fs->device_count, kinds[i].type));
 	return ret;
 }
 

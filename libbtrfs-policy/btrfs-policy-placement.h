@@ -408,8 +408,8 @@ struct btrfs_policy_balance_report {
  * nothing that could be moved is misplaced.  `btrfs balance status`, `pause` and
  * `cancel` work on it.  A chunk is never moved twice by one call.
  *
- * Return: 0 if it did what was asked (done or limit reached) and no chunk it
- * could have moved is left; -ENOSPC, -ECANCELED (cancelled, paused or stopped),
+ * Return: 0 if it ended with DONE or LIMIT (look at @still_misplaced: chunks that
+ * came meanwhile or landed wrong again are not tried twice); -ENOSPC, -ECANCELED (cancelled, paused or stopped),
  * -EBUSY, -EOPNOTSUPP, -EROFS, -EPERM, or another error of the kernel.
  */
 int btrfs_policy_balance(struct btrfs_policy_fs *fs,

@@ -48,7 +48,8 @@ static int parse_role(const char *text, enum btrfs_policy_role *role)
 	ret = bp_choice_current(text, &word);
 	if (ret)
 		return ret;
-	if (!strcmp(word, "foreign")) {
+	/* With the number that stands on disk behind it: "foreign:4". */
+	if (!strncmp(word, "foreign", 7)) {
 		*role = BTRFS_POLICY_ROLE_FOREIGN;
 		return 0;
 	}

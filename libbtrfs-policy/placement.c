@@ -160,8 +160,9 @@ static int read_usage(struct btrfs_policy_fs *fs, struct btrfs_policy_placement 
 
 /* ---- Devices ------------------------------------------------------------ */
 
-static void fill_site(const struct bp_device *device, struct bp_site *site,
-		      struct btrfs_policy_device_usage *usage)
+/* With mixed block groups roles count for nothing, for system chunks neither. */
+static void fill_site(const struct btrfs_policy_fs *fs, const struct bp_device *device,
+		      struct bp_site *site, struct btrfs_policy_device_usage *usage)
 {
 	const struct btrfs_policy_device *pub = &device->pub;
 	uint64_t free_bytes = pub->size > pub->allocated ? pub->size - pub->allocated : 0;
@@ -172,7 +173,7 @@ static void fill_site(const struct bp_device *device, struct bp_site *site,
 	usage->unallocated = free_bytes;
 	site->devid = pub->devid;
 	site->size = pub->size;
-	site->role = pub->role;
+	site->role = fs->info.mixed ? BTRFS_POLICY_ROLE_DATA_PREFERRED : pub->role;
 	site->writeable = device->writeable;
 	site->room = free_bytes > DEVICE_RESERVED ? free_bytes - DEVICE_RESERVED : 0;
 }
@@ -185,7 +186,8 @@ static int take_devices(struct btrfs_policy_fs *fs, struct btrfs_policy_placemen
 		return bp_nomem(fs);
 	placement->device_count = fs->device_count;
 	for (size_t i = 0; i < fs->device_count; i++)
-		fill_site(&fs->devices[i], &placement->sites[i], &placement->devices[i]);
+		fill_site(fs, &fs->devices[i], &placement->sites[i],
+			  &placement->devices[i]);
 	return 0;
 }
 

@@ -75,8 +75,7 @@ static int by_order(const void *a, const void *b)
 /* Chunks that are in place now may be out of place once others have made room. */
 static bool could_improve(struct state *state, const struct btrfs_policy_chunk *chunk)
 {
-	return chunk->kind != BTRFS_POLICY_KIND_MIXED &&
-	       bp_not_first_choice(state->sites, state->site_count, chunk->type, chunk->devids,
+	return bp_not_first_choice(state->sites, state->site_count, chunk->type, chunk->devids,
 				   chunk->stripes);
 }
 

@@ -238,8 +238,6 @@ enum btrfs_policy_misplaced bp_judge(struct bp_site *sites, size_t count,
 	struct btrfs_role_chunk where = {};
 	struct limits limits;
 
-	if (chunk->kind == BTRFS_POLICY_KIND_MIXED)
-		return BTRFS_POLICY_PLACED;
 	count_own(sites, count, chunk, &where);
 	if (where.excluded)
 		return BTRFS_POLICY_ON_EXCLUDED;

@@ -180,7 +180,7 @@ int bp_decode_chunk(const struct bp_item *item, struct btrfs_policy_chunk *chunk
 	chunk->type = le64toh(raw.type);
 	chunk->stripes = le16toh(raw.num_stripes);
 	profile = bp_profile_of(chunk->type);
-	if (!chunk->length || !profile)
+	if (!profile)
 		return -EUCLEAN;
 	chunk->kind = bp_kind_of(chunk->type);
 	chunk->profile = profile->name;

@@ -82,7 +82,8 @@ static void role_text(const struct fake_device *device, char *text, size_t size)
 			 role == (int)now ? "]" : "");
 	}
 	if (now == BTRFS_POLICY_ROLE_FOREIGN)
-		strcat(text, " [foreign]");
+		snprintf(text + strlen(text), size - strlen(text), " [foreign:%llu]",
+			 (unsigned long long)device->type & 7);
 }
 
 static int read_leaf(const struct fake *fake, const struct fake_device *device, const char *leaf,

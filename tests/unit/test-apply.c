@@ -84,6 +84,7 @@ static const struct {
 	{ FAKE_STOCK, "readahead", "4T", -EINVAL, NULL },
 	{ FAKE_STOCK, "readahead", "K", -EINVAL, NULL },
 	{ FAKE_STOCK, "readahead", "1KB", -EINVAL, NULL },
+	{ FAKE_STOCK, "readahead", "4KB", -EINVAL, NULL },
 	{ FAKE_STOCK, "readahead", "99999999999999999G", -EINVAL, NULL },
 	{ FAKE_OURS, "speed", "1", -EINVAL, NULL },
 };
@@ -306,6 +307,44 @@ static void force_overrides_too_few(void **state)
 	btrfs_policy_fs_unref(fs);
 }
 
+/* Two of four devices are gone: allowing more must work, allowing less must not. */
+static void only_a_change_for_the_worse_is_refused(void **state)
+{
+	static const struct wanted better = { "role", 3, "data-preferred" };
+	static const struct wanted worse = { "role", 4, "metadata-only" };
+	struct btrfs_policy_changes *changes;
+	struct btrfs_policy_fs *fs;
+
+	fake_two_and_two(&fake, FAKE_OURS, DISK_DATA, DISK_METADATA_ONLY);
+	fake.devices[0].missing = fake.devices[1].missing = true;
+	fs = fake_open(&fake);
+	assert_int_equal(apply(fs, &better, 1, 0, &changes), 0);
+	btrfs_policy_changes_free(changes);
+	btrfs_policy_fs_unref(fs);
+	fake.devices[3].type = DISK_DATA;
+	fake.chunks[3].type = DATA | RAID1;
+	fs = fake_open(&fake);
+	assert_int_equal(apply(fs, &worse, 1, 0, &changes), -EINVAL);
+	assert_has(btrfs_policy_fs_error(fs), "data profile");
+	btrfs_policy_fs_unref(fs);
+}
+
+static void foreign_roles_are_shown_and_replaced(void **state)
+{
+	static const struct wanted role = { "role", 2, "metadata-preferred" };
+	struct btrfs_policy_changes *changes;
+	struct btrfs_policy_fs *fs;
+
+	fake.devices[1].type = 0x70000000005;
+	fs = fake_open(&fake);
+	check_value(fs, "role", 2, "foreign");
+	assert_int_equal(apply(fs, &role, 1, 0, &changes), 0);
+	assert_string_equal(btrfs_policy_changes_at(changes, 0)->old_value, "foreign");
+	assert_true(fake.devices[1].type == 0x70000000001);
+	btrfs_policy_changes_free(changes);
+	btrfs_policy_fs_unref(fs);
+}
+
 static void read_only_takes_no_roles(void **state)
 {
 	static const struct wanted role = { "role", 1, "data-only" };
@@ -427,6 +466,8 @@ int main(void)
 		cmocka_unit_test_setup(what_is_right_is_not_written, setup),
 		cmocka_unit_test(refused_and_nothing_changed),
 		cmocka_unit_test_setup(force_overrides_too_few, setup),
+		cmocka_unit_test(only_a_change_for_the_worse_is_refused),
+		cmocka_unit_test_setup(foreign_roles_are_shown_and_replaced, setup),
 		cmocka_unit_test_setup(read_only_takes_no_roles, setup),
 		cmocka_unit_test(kernel_refuses_roles),
 		cmocka_unit_test_setup(a_value_that_does_not_stick, setup),

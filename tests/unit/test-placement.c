@@ -121,6 +121,50 @@ static void stripes_of_profiles(void **state)
 	btrfs_policy_placement_free(placement);
 }
 
+/* Both stripes of a DUP chunk are one chunk on the device. */
+static void dup_counts_once(void **state)
+{
+	struct btrfs_policy_placement *placement;
+	const struct btrfs_policy_device_usage *device;
+
+	fake.chunk_count = 0;
+	fake_add_chunk(&fake, METADATA | DUP, GiB, MiB, 2, 3, 3);
+	placement = read_placement();
+	device = btrfs_policy_placement_device(placement, 2);
+	assert_int_equal(device->chunks[BTRFS_POLICY_KIND_METADATA], 1);
+	assert_int_equal(device->bytes[BTRFS_POLICY_KIND_METADATA], 2 * GiB);
+	btrfs_policy_placement_free(placement);
+}
+
+/* The first MiB of a device is never used, so it is no room. */
+static void the_first_mib_is_no_room(void **state)
+{
+	for (int spare = 0; spare <= 1; spare++) {
+		struct btrfs_policy_placement *placement;
+
+		fake_init(&fake, FAKE_STOCK);
+		fake_add_device(&fake, GiB + (spare ? MiB : 0), DISK_METADATA, false);
+		fake_add_device(&fake, 9 * GiB, DISK_DATA, true);
+		fake_add_chunk(&fake, METADATA, GiB, MiB, 1, 2);
+		placement = read_placement();
+		assert_int_equal(btrfs_policy_placement_totals(placement)->misplaced_chunks,
+				 spare);
+		btrfs_policy_placement_free(placement);
+	}
+}
+
+static void mixed_file_systems_ignore_roles(void **state)
+{
+	struct btrfs_policy_placement *placement;
+
+	fake.mixed = true;
+	placement = read_placement();
+	assert_int_equal(btrfs_policy_placement_totals(placement)->misplaced_chunks, 0);
+	assert_int_equal(btrfs_policy_placement_device(placement, 0)->role,
+			 BTRFS_POLICY_ROLE_METADATA_ONLY);
+	btrfs_policy_placement_free(placement);
+}
+
 /* ---- Damage ------------------------------------------------------------- */
 
 static int read_damaged(void)
@@ -201,6 +245,9 @@ int main(void)
 		cmocka_unit_test_setup(chunks_are_read, setup),
 		cmocka_unit_test_setup(sums, setup),
 		cmocka_unit_test_setup(stripes_of_profiles, setup),
+		cmocka_unit_test_setup(dup_counts_once, setup),
+		cmocka_unit_test(the_first_mib_is_no_room),
+		cmocka_unit_test_setup(mixed_file_systems_ignore_roles, setup),
 		cmocka_unit_test_setup(items_cut_short, setup),
 		cmocka_unit_test_setup(keys_that_go_backwards, setup),
 		cmocka_unit_test(chunks_that_make_no_sense),
