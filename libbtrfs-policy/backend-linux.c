@@ -121,22 +121,9 @@ static int linux_dev_info(void *self, struct btrfs_ioctl_dev_info_args *info)
 	return linux_ioctl(self, BTRFS_IOC_DEV_INFO, info);
 }
 
-static int linux_tree_search(void *self, struct btrfs_ioctl_search_key *key, void *buf,
-			     size_t size)
+static int linux_tree_search(void *self, struct btrfs_ioctl_search_args_v2 *args)
 {
-	_cleanup_free_ struct btrfs_ioctl_search_args_v2 *args = malloc(sizeof(*args) + size);
-	int ret;
-
-	if (!args)
-		return -ENOMEM;
-	args->key = *key;
-	args->buf_size = size;
-	ret = linux_ioctl(self, BTRFS_IOC_TREE_SEARCH_V2, args);
-	if (ret)
-		return ret;
-	*key = args->key;
-	memcpy(buf, args->buf, size);
-	return 0;
+	return linux_ioctl(self, BTRFS_IOC_TREE_SEARCH_V2, args);
 }
 
 static int linux_sync(void *self)

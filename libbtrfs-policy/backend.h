@@ -43,9 +43,8 @@ struct bp_backend {
 	int (*label)(void *self, char *label, size_t size);
 	int (*fs_info)(void *self, struct btrfs_ioctl_fs_info_args *info);
 	int (*dev_info)(void *self, struct btrfs_ioctl_dev_info_args *info);
-	/* At most `size` bytes of items; returns -EOVERFLOW if not even one fits. */
-	int (*tree_search)(void *self, struct btrfs_ioctl_search_key *key, void *buf,
-			   size_t size);
+	/* Fills args->buf, of args->buf_size bytes, with args->key.nr_items items. */
+	int (*tree_search)(void *self, struct btrfs_ioctl_search_args_v2 *args);
 	int (*sync)(void *self);
 	/* -EBUSY also where the kernel says "exclusive operation" in its own number. */
 	int (*balance)(void *self, struct btrfs_ioctl_balance_args *args);

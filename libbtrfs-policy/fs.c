@@ -56,7 +56,9 @@ static void close_fs(struct btrfs_policy_fs *fs)
 	forget(fs);
 	fs->ops->close(fs->backend);
 	free(fs->mount_point);
+	free(fs->search);
 	fs->mount_point = NULL;
+	fs->search = NULL;
 	fs->open = false;
 }
 

@@ -50,6 +50,8 @@ struct btrfs_policy_fs {
 	struct btrfs_policy_capability *capabilities;
 	char *enforced_why;
 	bool enforced;
+	/* For tree searches, kept because there can be very many of them. */
+	struct btrfs_ioctl_search_args_v2 *search;
 	char error[BP_ERROR_LENGTH];
 };
 

@@ -65,7 +65,8 @@ static int damaged(struct btrfs_policy_fs *fs, const char *what)
 }
 
 struct walk {
-	struct btrfs_ioctl_search_key key;
+	struct btrfs_ioctl_search_key *key;
+	const uint8_t *buf;
 	bp_item_fn fn;
 	void *user;
 	bool ended;
@@ -92,44 +93,56 @@ static int take_item(const uint8_t *buf, size_t *pos, struct bp_item *item)
 }
 
 /* A key that goes backwards would make the walk endless. */
-static int walk_buffer(struct btrfs_policy_fs *fs, struct walk *walk, const uint8_t *buf)
+static int walk_buffer(struct btrfs_policy_fs *fs, struct walk *walk)
 {
-	uint32_t items = walk->key.nr_items;
+	uint32_t items = walk->key->nr_items;
 	struct bp_item item;
 	size_t pos = 0;
 	int ret;
 
 	for (uint32_t i = 0; i < items; i++) {
-		if (take_item(buf, &pos, &item) || before_cursor(&walk->key, &item))
+		if (take_item(walk->buf, &pos, &item) || before_cursor(walk->key, &item))
 			return damaged(fs, "a piece of a tree");
 		ret = walk->fn(fs, &item, walk->user);
 		if (ret)
 			return ret;
-		walk->ended = !cursor_advance(&walk->key, &item) || behind_end(&walk->key);
+		walk->ended = !cursor_advance(walk->key, &item) || behind_end(walk->key);
 	}
 	return 0;
 }
 
-/* Call `fn` for every item in the range; its value other than 0 ends the walk. */
+static int search_buffer(struct btrfs_policy_fs *fs)
+{
+	if (!fs->search)
+		fs->search = malloc(sizeof(*fs->search) + BUFFER_SIZE);
+	return fs->search ? 0 : bp_nomem(fs);
+}
+
+/*
+ * Call `fn` for every item in the range; its value other than 0 ends the walk.
+ * It must not walk itself: there is one buffer.
+ */
 int bp_tree_walk(struct btrfs_policy_fs *fs, const struct bp_range *range, bp_item_fn fn,
 		 void *user)
 {
-	_cleanup_free_ uint8_t *buf = malloc(BUFFER_SIZE);
 	struct walk walk = { .fn = fn, .user = user };
-	int ret;
+	int ret = search_buffer(fs);
 
-	if (!buf)
-		return bp_nomem(fs);
-	cursor_start(&walk.key, range);
+	if (ret)
+		return ret;
+	walk.key = &fs->search->key;
+	walk.buf = (const uint8_t *)fs->search->buf;
+	cursor_start(walk.key, range);
 	while (!walk.ended) {
-		walk.key.nr_items = UINT32_MAX;
-		ret = fs->ops->tree_search(fs->backend, &walk.key, buf, BUFFER_SIZE);
+		walk.key->nr_items = UINT32_MAX;
+		fs->search->buf_size = BUFFER_SIZE;
+		ret = fs->ops->tree_search(fs->backend, fs->search);
 		if (ret < 0)
 			return bp_failed(fs, ret, "cannot search tree %llu of '%s'",
 					 (unsigned long long)range->tree, fs->mount_point);
-		if (!walk.key.nr_items)
+		if (!walk.key->nr_items)
 			return 0;
-		ret = walk_buffer(fs, &walk, buf);
+		ret = walk_buffer(fs, &walk);
 		if (ret)
 			return ret;
 	}

@@ -126,11 +126,12 @@ static int fill(struct sink *sink, uint64_t tree)
 	return 0;
 }
 
-int fake_tree_search(void *self, struct btrfs_ioctl_search_key *key, void *buf, size_t size)
+int fake_tree_search(void *self, struct btrfs_ioctl_search_args_v2 *args)
 {
 	struct fake *fake = self;
 	struct sink sink = {
-		.fake = fake, .key = key, .buf = buf, .size = size,
+		.fake = fake, .key = &args->key, .buf = (uint8_t *)args->buf,
+		.size = args->buf_size,
 		.limit = fake->items_at_once ? fake->items_at_once : UINT32_MAX,
 	};
 	int ret;
@@ -138,7 +139,7 @@ int fake_tree_search(void *self, struct btrfs_ioctl_search_key *key, void *buf, 
 	FAKE_MAY_FAIL(fake);
 	if (fake->unprivileged)
 		return -EPERM;
-	ret = fill(&sink, key->tree_id);
-	key->nr_items = sink.items;
+	ret = fill(&sink, args->key.tree_id);
+	args->key.nr_items = sink.items;
 	return ret;
 }

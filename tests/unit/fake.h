@@ -94,7 +94,7 @@ struct fake {
 extern const struct bp_backend fake_backend;
 
 /* fake-tree.c, fake-sysfs.c: parts of the backend */
-int fake_tree_search(void *self, struct btrfs_ioctl_search_key *key, void *buf, size_t size);
+int fake_tree_search(void *self, struct btrfs_ioctl_search_args_v2 *args);
 int fake_sysfs_exists(void *self, const char *name);
 int fake_sysfs_read(void *self, const char *name, char *buf, size_t size);
 int fake_sysfs_write(void *self, const char *name, const char *text);
