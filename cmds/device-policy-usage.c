@@ -34,7 +34,8 @@ static const struct column profile_columns[] = {
 };
 
 /* Four columns of bytes, four of misplaced bytes, four of chunks, in the order of the kinds. */
-enum { DEVICE_ID, DEVICE_PATH, DEVICE_TYPE, DEVICE_ROLE, DEVICE_SIZE, DEVICE_BYTES,
+enum { DEVICE_ID, DEVICE_PATH, DEVICE_TYPE, DEVICE_ROTATIONAL, DEVICE_MISSING, DEVICE_ROLE,
+	DEVICE_SIZE, DEVICE_BYTES,
 	DEVICE_MISPLACED = DEVICE_BYTES + BTRFS_POLICY_KINDS,
 	DEVICE_CHUNKS = DEVICE_MISPLACED + BTRFS_POLICY_KINDS,
 	DEVICE_MISPLACED_ALL = DEVICE_CHUNKS + BTRFS_POLICY_KINDS,
@@ -44,6 +45,8 @@ static const struct column device_columns[] = {
 	[DEVICE_ID] = { "devid", "Id", COLUMN_RIGHT | COLUMN_NO_BLOCK },
 	[DEVICE_PATH] = { "path", "Path", COLUMN_NO_BLOCK },
 	[DEVICE_TYPE] = { NULL, "Type", 0 },
+	[DEVICE_ROTATIONAL] = { "rotational", NULL, 0 },
+	[DEVICE_MISSING] = { "missing", NULL, 0 },
 	[DEVICE_ROLE] = { "role", "Role", 0 },
 	[DEVICE_SIZE] = { "size", "Size", COLUMN_RIGHT | COLUMN_NO_TABLE },
 	{ "data-bytes", "Data", COLUMN_RIGHT | COLUMN_HIDE_EMPTY },
@@ -132,6 +135,8 @@ static struct records *read_devices(const struct btrfs_policy_fs *fs,
 		if (device) {
 			record_set_text(record, DEVICE_PATH, device->path);
 			record_set_text(record, DEVICE_TYPE, device_type(device));
+			record_set_tristate(record, DEVICE_ROTATIONAL, device->rotational);
+			record_set_bool(record, DEVICE_MISSING, device->missing);
 		}
 		set_device(record, row, json);
 	}
