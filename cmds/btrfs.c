@@ -143,11 +143,9 @@ static int hand_on(char **argv)
 	found = find_real(path, sizeof(path));
 	if (found)
 		execv(path, argv);
-	else
-		errno = ENOENT;
-	fprintf(stderr, "ERROR: cannot hand this command on to '%s': %m%s\n",
+	fprintf(stderr, "ERROR: cannot hand this command on to '%s': %s\n",
 		BTRFS_REAL_PATH[0] || found ? path : "btrfs",
-		errno == ENOENT ? "; install the package btrfs-progs" : "");
+		found ? strerror(errno) : "not found; install the package btrfs-progs");
 	return NOT_FOUND;
 }
 
@@ -178,8 +176,10 @@ static int list(char **argv, enum verdict verdict)
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return EXIT_FAILURE;
-	if (WIFSIGNALED(status))
+	if (WIFSIGNALED(status)) {
+		signal(WTERMSIG(status), SIG_DFL);
 		raise(WTERMSIG(status));
+	}
 	signal(SIGPIPE, SIG_IGN);	/* a reader that left early is no failure of ours */
 	if (WEXITSTATUS(status) != NOT_FOUND)
 		dprintf(STDOUT_FILENO, "\nProvided by btrfs-policy:\n%s%s",

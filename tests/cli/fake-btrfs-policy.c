@@ -185,17 +185,32 @@ int __wrap_uname(struct utsname *name)
 	return 0;
 }
 
-/* $FAKE_CALLS is a file that receives how many calls there were to fail. */
-static int run_and_count(int argc, char **argv)
+static FILE *open_named(const char *variable)
 {
-	const char *path = getenv("FAKE_CALLS");
-	int status = program_run(argc, argv);
-	FILE *file = path ? fopen(path, "w") : NULL;
+	const char *path = getenv(variable);
 
-	if (file) {
-		fprintf(file, "%u\n", machine.calls);
-		fclose(file);
+	return path ? fopen(path, "w") : NULL;
+}
+
+/*
+ * $FAKE_CALLS is a file that receives how many calls there were to fail,
+ * $FAKE_STATE one that receives all that the command could have changed.
+ */
+static int run_and_tell(int argc, char **argv)
+{
+	int status = program_run(argc, argv);
+	FILE *calls = open_named("FAKE_CALLS"), *state = open_named("FAKE_STATE");
+	char *text = fake_state(&machine);
+
+	if (calls) {
+		fprintf(calls, "%u\n", machine.calls);
+		fclose(calls);
 	}
+	if (state) {
+		fprintf(state, "%sbalances %u\n", text, machine.balances);
+		fclose(state);
+	}
+	free(text);
 	return status;
 }
 
@@ -209,7 +224,7 @@ int main(int argc, char **argv)
 			continue;
 		machines[i].make();
 		machine.fail_at = fail_at ? atoi(fail_at) : 0;
-		return run_and_count(argc, argv);
+		return run_and_tell(argc, argv);
 	}
 	fprintf(stderr, "no machine '%s'\n", wanted);
 	return 99;
