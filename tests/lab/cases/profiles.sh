@@ -32,7 +32,7 @@ profile() {
 	btrfs -q device policy tag data-only rotational "$LAB_MNT" || return
 	btrfs -q balance --preferred-metadata "$LAB_MNT" || return
 	btrfs device policy usage -c "$LAB_MNT" >/dev/null || return
-	[ "$(wrong_bytes)" = 0 ] || 
+	[ "$(wrong_bytes)" = 0 ] ||
 		{ btrfs device policy usage -T "$LAB_MNT"; return 1; }
 	for policy in roundrobin pid; do
 		btrfs -q device policy set $policy "$LAB_MNT" || return
