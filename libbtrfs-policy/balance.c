@@ -295,7 +295,11 @@ static char *describe_left(const struct run *run)
 
 	if (!report->still_misplaced)
 		return strdup("");
-	if (report->end != BTRFS_POLICY_END_DONE && report->end != BTRFS_POLICY_END_LIMIT)
+	if (report->end == BTRFS_POLICY_END_LIMIT)
+		return bp_format("%llu chunks stay misplaced: the limit of %llu chunks was reached",
+				 (unsigned long long)report->still_misplaced,
+				 (unsigned long long)run->options.limit);
+	if (report->end != BTRFS_POLICY_END_DONE)
 		return bp_format("%llu chunks stay misplaced: %s",
 				 (unsigned long long)report->still_misplaced, run->fs->error);
 	if (blocked)
