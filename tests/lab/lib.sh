@@ -183,6 +183,74 @@ lab_sysfs() {
 	echo "/sys/fs/btrfs/$LAB_UUID"
 }
 
+# Every file system here has one UUID, so nothing of the last one may be left.
+lab_fresh() {
+	! mountpoint -q "$LAB_MNT" || umount "$LAB_MNT" || return
+	wipefs -qa $(lab_disks) && btrfs device scan --forget
+}
+
+# lab_store FILE: stdin in one write(2); says "taken" or the name of the error
+lab_store() {
+	perl -MErrno -MFcntl -e 'local $/; my $data = <STDIN> // "";
+		my $file;
+		my $done = sysopen($file, $ARGV[0], O_WRONLY) && defined syswrite($file, $data);
+		print $done ? "taken" : (sort grep { $!{$_} } keys %!)[0], "\n"' "$1"
+}
+
+# lab_small_files DIR COUNT BYTES: files that live in metadata; says "all" or the error that ended it
+lab_small_files() {
+	perl -e 'my ($dir, $count, $bytes) = @ARGV;
+		my $data = join("", map { chr(rand(256)) } 1 .. $bytes);
+		mkdir($dir);
+		for my $n (1 .. $count) {
+			my $file;
+			next if open($file, ">", "$dir/$n") && defined syswrite($file, $data) && close($file);
+			print "$!\n";
+			exit;
+		}
+		print "all\n"' "$@"
+}
+
+# Is it still the writable file system that was mounted?
+lab_writable() {
+	grep -q " $LAB_MNT btrfs rw" /proc/mounts &&
+		! dmesg | grep -iE 'transaction aborted|forced readonly|remounting'
+}
+
+# lab_chunks DEVICE: every chunk as "KIND PROFILE BYTES DEVID...", as another program reads it from disk
+lab_chunks() {
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	btrfs inspect-internal dump-tree -t chunk "$1" | awk '
+		function flush() {
+			if (kind != "")
+				print kind, profile, bytes devids
+			kind = devids = ""
+		}
+		/ CHUNK_ITEM / { flush() }
+		$1 == "length" {
+			n = split($NF, part, "|")
+			kind = part[1]
+			profile = n > 1 ? part[2] : "single"
+			bytes = $2
+		}
+		$1 == "stripe" && $3 == "devid" { devids = devids " " $4 }
+		END { flush() }'
+}
+
+# Nothing may stay accounted as in flight once all is quiet.
+lab_idle() {
+	local try
+
+	sync
+	for try in $(seq 100); do
+		cat "$(lab_sysfs)"/devinfo/*/read_stats | grep -q '^load_ns [1-9]' || return 0
+		sleep 0.05
+	done
+	grep -H load_ns "$(lab_sysfs)"/devinfo/*/read_stats
+	return 1
+}
+
 # Nothing of any file stays in memory; afterwards disks are idle.
 lab_drop_caches() {
 	sync
