@@ -4,6 +4,7 @@
 # The host's half of a test in the lab.  A case is one script that runs twice:
 # it begins with
 #	[ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
+# or, if it stands beside this file, with $(dirname "$0")/host.sh.
 # On the host that line starts the machine, with the options of the script's
 # `# lab:` lines, runs the script in there and ends it with the script's status.
 # A case that looks at its disks from outside afterwards has `# images:` and a
@@ -16,9 +17,7 @@ cache=${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}
 . "$here/lib.sh"
 
 need() {
-	[ -e "$1" ] && return
-	echo "1..0 # SKIP $2"
-	exit 0
+	[ -e "$1" ] || skip_all "$2"
 }
 
 # Words after `# lab:`, one option or value each.

@@ -6,6 +6,8 @@
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+[ $# -gt 0 ] || [ -x "${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}/6.12/build-uml/linux" ] ||
+	skip_all 'no lab kernel; ./quickstart builds it'
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 options=(--mem 256M "$@")

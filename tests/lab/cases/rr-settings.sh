@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# lab: --mem 1G --disk ssd:size=1G,seed=1 --disk ssd:size=1G,seed=2
+#
+# The files of the read policy in sysfs, the mount option and the module
+# parameter: what they take, what they refuse, and that a refusal changes nothing.
+[ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
+. "$LAB_LIB"
+top=$(lab_sysfs)/read_policy
+dir=$(lab_sysfs)/read_policies
+parameter=/sys/module/btrfs/parameters/read_policy
+
+# takes FILE VALUE SHOWN, the value with escapes
+takes() {
+	is "$(printf '%b' "$2" | lab_store "$1") $(cat "$1")" "taken $3" "${1##*/} takes '$2'"
+}
+
+# refuses FILE NAME: what is on stdin
+refuses() {
+	local before
+
+	before=$(cat "$1")
+	is "$(lab_store "$1") $(cat "$1")" "EINVAL $before" "${1##*/} refuses $2"
+}
+
+# refuses_all FILE VALUE...: with escapes, and what no such file can take
+refuses_all() {
+	local file=$1 value
+
+	shift
+	for value in "$@"; do
+		refuses "$file" "'$value'" < <(printf '%b' "$value")
+	done
+	refuses "$file" '4096 zeros' < <(head -c 4096 /dev/zero)
+	refuses "$file" '4096 digits' < <(head -c 4096 /dev/zero | tr '\0' 1)
+	refuses "$file" 'random bytes' < <(head -c 3000 /dev/urandom)
+	is "$(lab_store "$file" </dev/null)" taken "${file##*/}: an empty write is none"
+}
+
+shown_in_mounts() {
+	sed -n "s|.* $LAB_MNT btrfs .*read_policy=\([^, ]*\).*|\1|p" /proc/mounts
+}
+
+# option OPTIONS WANTED IN_MOUNTS: of a new mount
+option() {
+	lab_mount /dev/labda "$1" || not_ok "mount with '$1'"
+	is "$(cat "$top") $(shown_in_mounts)" "$2 $3" "mounted with '$1'"
+	umount "$LAB_MNT"
+}
+
+try 'the feature file' test -e /sys/fs/btrfs/features/read_policy_roundrobin
+try mkfs lab_mkfs raid1 $(lab_disks) || bail_out mkfs
+try mount lab_mount /dev/labda || bail_out mount
+is "$(grep -H . "$top" "$dir"/* | sed 's/.*\///')" "read_policy:[pid] roundrobin
+policy:[pid] roundrobin
+roundrobin_nonlocal_inc_mixed_only:1
+roundrobin_nonrot_nonlocal_inc:0
+roundrobin_rot_nonlocal_inc:1" 'names and defaults'
+for f in "$top" "$dir/policy"; do
+	takes "$f" 'roundrobin\n' 'pid [roundrobin]'
+	takes "$f" pid '[pid] roundrobin'
+	takes "$f" roundrobin 'pid [roundrobin]'
+	is "$(cat "$top")" "$(cat "$dir/policy")" 'both files say the same'
+	refuses_all "$f" '\n' PID 'pid ' ' pid' 'pid\n\n' 'pid\0x' roundrobi roundrobinx '[pid]' 0 '\001\0377\0200'
+done
+for f in rot nonrot; do
+	f=$dir/roundrobin_${f}_nonlocal_inc
+	for v in 0 17 1000; do
+		takes "$f" "$v\n" $v
+	done
+	takes "$f" 1 1
+	refuses_all "$f" '\n' ' ' -1 1001 4294967295 4294967297 18446744073709551616 \
+		1junk '1 1' '1\0' 1.5 yes '\0377'
+done
+f=$dir/roundrobin_nonlocal_inc_mixed_only
+takes "$f" '0\n' 0
+takes "$f" 1 1
+refuses_all "$f" '\n' ' ' -1 2 4294967297 18446744073709551616 '1 1' '\0377'
+is "$(dmesg --level emerg,alert,crit,err)" '' 'junk is no error of the file system'
+
+mount -o remount,read_policy=pid "$LAB_MNT"
+is "$(cat "$top")" '[pid] roundrobin' 'remount changes it'
+mount -o remount,read_policy=roundrobin "$LAB_MNT"
+is "$(cat "$top") $(shown_in_mounts)" 'pid [roundrobin] roundrobin' 'and back'
+refuse 'remount with junk' mount -o remount,read_policy=junk "$LAB_MNT"
+mount -i -o remount,noatime "$LAB_MNT"
+is "$(cat "$top")" 'pid [roundrobin]' 'another remount keeps it'
+umount "$LAB_MNT"
+refuse 'mount with junk' lab_mount /dev/labda read_policy=junk
+option '' '[pid] roundrobin' ''
+option read_policy=roundrobin 'pid [roundrobin]' roundrobin
+
+is "$(cat $parameter)" pid 'the module parameter'
+is "$(printf junk | lab_store $parameter) $(cat $parameter)" 'EINVAL pid' 'it refuses junk'
+is "$(echo roundrobin | lab_store $parameter) $(cat $parameter)" 'taken roundrobin' 'it takes a name'
+option '' 'pid [roundrobin]' ''
+option read_policy=pid '[pid] roundrobin' pid
+try 'btrfs check' btrfs check /dev/labda
+done_testing
