@@ -192,7 +192,9 @@ lab_sysfs() {
 # Every file system here has one UUID, so nothing of the last one may be left.
 lab_fresh() {
 	! mountpoint -q "$LAB_MNT" || umount "$LAB_MNT" || return
-	wipefs -qa $(lab_disks) && btrfs device scan --forget
+	wipefs -qa $(lab_disks) && btrfs device scan --forget || return
+	# For two seconds libblkid believes what it saw last.
+	sleep 3
 }
 
 # lab_store FILE: stdin in one write(2); says "taken" or the name of the error
@@ -206,19 +208,19 @@ lab_store() {
 # lab_small_files DIR COUNT BYTES [XATTR_BYTES]: files that live in metadata, with
 # ballast beside them; says "all" or the error that ended it
 lab_small_files() {
-	python3 -c '
-import os, sys
-path, count, size, ballast = sys.argv[1], *map(int, sys.argv[2:])
-try:
-    os.makedirs(path, exist_ok=True)
-    for n in range(count):
-        with open(f"{path}/{n}", "wb", 0) as file:
-            file.write(os.urandom(size))
-            if ballast:
-                os.setxattr(file.fileno(), "user.ballast", os.urandom(ballast))
-    print("all")
-except OSError as error:
-    print(error.strerror)' "$1" "$2" "$3" "${4:-0}"
+	perl -e 'my ($dir, $count, $bytes, $ballast) = @ARGV;
+		my $data = join("", map { chr(rand(256)) } 1 .. 65536);
+		my ($content, $extra, $name) = (substr($data, 0, $bytes), substr($data, 0, $ballast), "user.ballast");
+		sub check { return if $_[0]; print "$!\n"; exit }
+		check(-d $dir || mkdir($dir));
+		for my $n (1 .. $count) {
+			check(open(my $file, ">", "$dir/$n"));
+			check(defined syswrite($file, $content));
+			# fsetxattr()
+			check(syscall(190, fileno($file), $name, $extra, length($extra), 0) == 0) if $ballast;
+			check(close($file));
+		}
+		print "all\n"' "$1" "$2" "$3" "${4:-0}"
 }
 
 # Is it still the writable file system that was mounted?
