@@ -41,7 +41,7 @@ status=0
 "$here/lab" run "${options[@]}" -- "$case_file" > "$work/out" || status=$?
 grep -v '^1\.\.' "$work/out"
 tap_n=$(grep -cE '^(not )?ok ' "$work/out")
-tap_failed=$(grep -c '^not ok ' "$work/out")
+tap_failed=$(grep '^not ok ' "$work/out" | grep -vc '# TODO ')
 [ "$status" -le 1 ] || not_ok "the lab ended with status $status"
 grep -q '^1\.\.' "$work/out" || not_ok 'the case came to its end'
 [ ! -e "$host_part" ] || . "$host_part"

@@ -17,9 +17,11 @@ ok() {
 }
 
 # Returns 1, so that a test can stop: try "mount" ... || bail_out "no mount"
+# A name with "# TODO why" is known to fail: TAP counts it apart, and complains
+# when it passes.
 not_ok() {
 	tap_n=$((tap_n + 1))
-	tap_failed=$((tap_failed + 1))
+	[[ $* = *'# TODO '* ]] || tap_failed=$((tap_failed + 1))
 	echo "not ok $tap_n - $*"
 	return 1
 }

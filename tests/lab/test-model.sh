@@ -115,7 +115,7 @@ for percent in 25 50 75; do
 	lab_load $ssd $percent
 	in_range "$(rate $ssd --rw=read --bs=1M --size=256M --iodepth=4)" \
 		$((513 * (100 - percent) * 96 / 10000)) \
-		$((513 * (100 - percent) * 104 / 10000)) "load: $percent % of an SSD is someone else's"
+		$((513 * (100 - percent) * 106 / 10000)) "load: $percent % of an SSD is someone else's"
 done
 lab_load $spare 0
 in_range "$(rate $spare --rw=read --bs=1M --size=256M --iodepth=4)" 212 217 \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # lab: --mem 1G --disk hdd:size=4G,seed=1 --disk hdd:size=4G,seed=2
-# lab: --disk ssd:size=256M,seed=3 --disk ssd:size=200M,seed=4
+# lab: --disk ssd:size=160M,seed=3 --disk ssd:size=128M,seed=4
 #
 # Metadata-only SSDs that are full beside hard disks that are free: writers get
 # ENOSPC, the file system stays writable, and there is a way out.
