@@ -15,7 +15,7 @@ if [ -z "${LAB_LIB:-}" ]; then
 	tmp=$(mktemp -d)
 	trap 'rm -rf "$tmp"' EXIT
 	for n in 1 2 3; do
-		"$here/lab" run --mem 512M --disk hdd:size=1G,seed=1 \
+		"$here/lab" run --mem 512M --share "$here" --disk hdd:size=1G,seed=1 \
 			--disk hdd:size=1G,seed=2 --disk ssd:size=1G "$@" \
 			--seed $((n / 3)) --log "$tmp/log$n" \
 			-- "$here/${0##*/}" >"$tmp/out$n" 2>"$tmp/err$n"
