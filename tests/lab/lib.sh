@@ -191,12 +191,16 @@ lab_sysfs() {
 	echo "/sys/fs/btrfs/$LAB_UUID"
 }
 
+# lab_wipe DEVICE...: the file system there is forgotten by everyone. For two
+# seconds libblkid believes what its cache says, and mkfs refuses a UUID it knows.
+lab_wipe() {
+	wipefs -qa "$@" && btrfs device scan --forget && rm -f /run/blkid/blkid.tab*
+}
+
 # Every file system here has one UUID, so nothing of the last one may be left.
 lab_fresh() {
 	! mountpoint -q "$LAB_MNT" || umount "$LAB_MNT" || return
-	wipefs -qa $(lab_disks) && btrfs device scan --forget || return
-	# For two seconds libblkid believes what it saw last.
-	sleep 3
+	lab_wipe $(lab_disks)
 }
 
 # lab_store FILE: stdin in one write(2); says "taken" or the name of the error

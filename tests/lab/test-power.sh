@@ -91,7 +91,7 @@ try "and it is sound" btrfs check /dev/labdb
 
 ### Plugs
 
-wipefs -q -a /dev/labdb		# the lab's file systems have one UUID
+lab_wipe /dev/labdb		# the lab's file systems have one UUID
 try "mkfs raid1" lab_mkfs raid1 /dev/labdc /dev/labdd
 try "mount raid1" lab_mount /dev/labdc || bail_out "no file system to test with"
 lab_fill "$LAB_MNT/f" 16

@@ -16,11 +16,8 @@ wrong_bytes() {
 		if .rotational then ."metadata-bytes" + ."system-bytes" else ."data-bytes" end] | add'
 }
 
-# The UUID is always the same, so nothing of the last file system may be left.
 make() {
-	umount "$LAB_MNT" 2>/dev/null
-	wipefs -qa "${hdds[@]}" "${ssds[@]}" && btrfs device scan --forget &&
-		lab_mkfs "$1" "${hdds[@]}" && lab_mount /dev/labda
+	lab_fresh && lab_mkfs "$1" "${hdds[@]}" && lab_mount /dev/labda
 }
 
 # profile DATA METADATA: the whole story, without a word while it goes well
@@ -47,7 +44,7 @@ profile() {
 degraded() {
 	make "$1" && lab_fill "$LAB_MNT/a" 100 || return
 	sums=$(lab_sum "$LAB_MNT/a")
-	umount "$LAB_MNT" && wipefs -qa /dev/labdb && btrfs device scan --forget &&
+	umount "$LAB_MNT" && lab_wipe /dev/labdb &&
 		btrfs device scan /dev/labdc /dev/labdd >/dev/null && lab_mount /dev/labda degraded || return
 	for policy in roundrobin pid; do
 		btrfs -q device policy set $policy "$LAB_MNT" || return
