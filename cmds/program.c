@@ -13,6 +13,7 @@
 struct program_args {
 	bool version;
 	bool dump;
+	bool complete;
 };
 
 const struct option_row program_options[] = {
@@ -20,6 +21,8 @@ const struct option_row program_options[] = {
 	  .help = "print version string" },
 	{ .kind = OPTION_FLAG, .name = "dump-commands",
 	  .offset = offsetof(struct program_args, dump) },
+	{ .kind = OPTION_FLAG, .name = "complete",
+	  .offset = offsetof(struct program_args, complete) },
 	OPTIONS_END
 };
 
@@ -88,6 +91,8 @@ static int run_words(const char *name, const struct program_args *args, struct g
 		dump_commands();
 		return STATUS_OK;
 	}
+	if (args->complete)
+		return complete(count, words);
 	if (globals->help) {
 		print_help(name);
 		return STATUS_OK;

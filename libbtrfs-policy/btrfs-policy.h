@@ -161,6 +161,17 @@ struct btrfs_policy_fs *btrfs_policy_fs_unref(struct btrfs_policy_fs *fs);
 int btrfs_policy_fs_open(struct btrfs_policy_fs *fs, const char *target);
 
 /**
+ * btrfs_policy_mounts() - where file systems are mounted
+ * @fs: handle from btrfs_policy_fs_new(), not opened before; it stays that way
+ * @paths: receives an array of texts that ends with NULL, to be freed with
+ *	btrfs_policy_strv_free(): one mount point for each mounted btrfs, in the
+ *	order of the mount table; what cannot be opened is left out
+ *
+ * Return: 0, -EINVAL if @fs is open, -EIO, -ENOMEM.
+ */
+int btrfs_policy_mounts(struct btrfs_policy_fs *fs, char ***paths);
+
+/**
  * btrfs_policy_fs_refresh() - read devices, roles and capabilities again
  * @fs: open handle
  *

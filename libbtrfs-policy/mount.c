@@ -206,3 +206,61 @@ int bp_find_target(struct btrfs_policy_fs *fs, const char *target, char **mount_
 		wanted = (struct wanted){ .label = target + 6 };
 	return target_by_search(fs, &wanted, target, mount_point);
 }
+
+/* ---- All of them -------------------------------------------------------- */
+
+struct list {
+	char **paths;
+	char (*fsids)[BP_FSID_LENGTH];
+	size_t count;
+};
+
+static bool listed(const struct list *list, const char *fsid)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->fsids[i], fsid))
+			return true;
+	return false;
+}
+
+static int list_mount(struct btrfs_policy_fs *fs, struct list *list, const char *target)
+{
+	struct identity id;
+	int ret = identify(fs, target, &id);
+
+	if (ret == -ENOMEM)
+		return ret;
+	if (ret || listed(list, id.fsid))
+		return 0;
+	memcpy(list->fsids[list->count], id.fsid, sizeof(id.fsid));
+	list->paths[list->count] = strdup(target);
+	return list->paths[list->count++] ? 0 : -ENOMEM;
+}
+
+BP_PUBLIC int btrfs_policy_mounts(struct btrfs_policy_fs *fs, char ***paths)
+{
+	struct list list = {};
+	struct bp_mount *mounts;
+	size_t count;
+	int ret;
+
+	if (fs->open)
+		return bp_error(fs, -EINVAL, "the handle has '%s' open already",
+				fs->mount_point);
+	ret = fs->ops->mounts(fs->backend, &mounts, &count);
+	if (ret < 0)
+		return bp_failed(fs, ret, "cannot read the mount table");
+	list.paths = calloc(count + 1, sizeof(*list.paths));
+	list.fsids = calloc(count + 1, sizeof(*list.fsids));
+	ret = list.paths && list.fsids ? 0 : -ENOMEM;
+	for (size_t i = 0; !ret && i < count; i++)
+		ret = list_mount(fs, &list, mounts[i].target);
+	bp_mounts_free(mounts, count);
+	free(list.fsids);
+	if (!ret) {
+		*paths = list.paths;
+		return 0;
+	}
+	btrfs_policy_strv_free(list.paths);
+	return bp_nomem(fs);
+}

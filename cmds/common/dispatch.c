@@ -23,7 +23,7 @@ static bool entry_fits(const struct entry *entry, const char *word)
 	return len && len >= least && strncmp(entry_token(entry), word, len) == 0;
 }
 
-static const struct entry *find_entry(const struct group *group, const char *word, int *fitting)
+const struct entry *entry_find(const struct group *group, const char *word, int *fitting)
 {
 	const struct entry *found = NULL;
 
@@ -117,7 +117,7 @@ int dispatch(const char *name, const struct group *group, struct globals *global
 				   count > 1 && strcmp(words[1], "--full") == 0);
 			return STATUS_OK;
 		}
-		entry = find_entry(group, words[0], &fitting);
+		entry = entry_find(group, words[0], &fitting);
 		if (fitting != 1)
 			return complain_token(run.name, group, words[0], fitting);
 		snprintf(run.name + len, sizeof(run.name) - len, " %s", entry_token(entry));

@@ -9,6 +9,12 @@
 #include "cmds/common/globals.h"
 
 /*
+ * The entry of @group that @word means or may be short for; @fitting receives how
+ * many there are, and only if it is 1 the entry is meant.
+ */
+const struct entry *entry_find(const struct group *group, const char *word, int *fitting);
+
+/*
  * Finds the command that @words mean, starting at @group, parses its options and
  * runs it.  @name is the program's; @globals what stood before the words.
  * Returns the exit status.

@@ -116,15 +116,21 @@ settings_are_options() {
 	done
 }
 
-manual_has() {
-	local option page=$top_srcdir/Documentation/btrfs-device-policy.rst
-	case $1 in balance*) page=$top_srcdir/Documentation/btrfs-balance-preferred.rst ;; esac
-	case $1 in device*) grep -q "\*\*${1##* }\*\*" "$page" || return 1 ;; esac
-	for option in $(options_of "$1"); do
-		case $option in
-		-[bHT] | --raw | --human-readable | --iec | --si | --?bytes) continue ;;
-		esac
-		grep -q -- "$option" "$page" || { echo "$option"; return 1; }
+# What the parser takes is what help, completion and manual say, both ways.
+same_words() {
+	python3 "$top_srcdir/tests/cli/check-words" "$top_builddir/tests/cli/fake-btrfs-policy" \
+		"$top_srcdir/Documentation"
+}
+
+# ... and a word too many in the manual is noticed.
+words_are_compared() {
+	local script
+	for script in 's/^    -c, --check$/    -c/' 's/^-k, --kbytes$/&\n    x\n\n-x/' \
+		      's/\*\*device policy get\*\* <setting>/& x/' 's/^\*\*tag\*\*/**tug**/'; do
+		rm -rf "$T/pages"; cp -r "$top_srcdir/Documentation" "$T/pages"
+		sed -i "$script" "$T/pages/btrfs-device-policy.rst"
+		! python3 "$top_srcdir/tests/cli/check-words" \
+			"$top_builddir/tests/cli/fake-btrfs-policy" "$T/pages" || return 1
 	done
 }
 
@@ -136,10 +142,12 @@ write_error() {
 
 check "the listing has all commands" has_all_commands
 for what in help_text help_has_options options_work errors_on_stderr globals_anywhere \
-	    abbreviation manual_has; do
+	    abbreviation; do
 	walk() { each_command $what; }
 	check "all commands: ${what//_/ }" walk
 done
+check "parser, help, completion and manual have the same words" same_words
+check "and a difference is noticed" words_are_compared
 check "groups list their commands" groups
 check "all settings of a file system can be set" settings_are_options
 check "a full disk is an error" write_error

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What could be typed next, for the shells: the tables of commands, options and
+ * settings, walked in the way the dispatcher walks them.  Has no list of words of
+ * its own and prints nothing but candidates, so the scripts in share/completion
+ * hold for commands that do not exist yet.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmds/common/cleanup.h"
+#include "cmds/common/dispatch.h"
+#include "cmds/common/escape.h"
+#include "cmds/program.h"
+
+/* A line that is no word but says that the shell's own names of files fit too. */
+#define ALSO_DIRECTORIES ":directories"
+#define ALSO_FILES ":files"
+
+/* Without it `balance start` is btrfs's own. */
+#define PREFERRED "--preferred-metadata"
+
+enum { ALL_OURS = 0, SOME_OURS = 1 };
+
+/* Words go out as one would type them: what needs escaping is left out. */
+static void offer(const char *word, const char *help)
+{
+	_cleanup_free_ char *shown = xcheck(escape_text(word));
+
+	if (strcmp(shown, word) == 0)
+		printf("%s\t%s\n", word, help ? help : "");
+}
+
+/* ---- Options ------------------------------------------------------------ */
+
+static void offer_options(const struct option_row *rows)
+{
+	for (; rows && rows->kind; rows++) {
+		_cleanup_free_ char *name = rows->name ? xasprintf("--%s", rows->name) :
+							 xasprintf("-%c", rows->letter);
+
+		if (rows->help)
+			offer(name, rows->help);
+	}
+}
+
+static const struct option_row *find_option(const struct option_row *rows, const char *word)
+{
+	for (; rows && rows->kind; rows++) {
+		if (strncmp(word, "--", 2)) {
+			if (rows->letter && word[strlen(word) - 1] == rows->letter)
+				return rows;
+			continue;
+		}
+		if ((rows->name && strcmp(rows->name, word + 2) == 0) ||
+		    (rows->alias && strcmp(rows->alias, word + 2) == 0))
+			return rows;
+	}
+	return NULL;
+}
+
+/* The option that @word is and whose argument comes next, or NULL. */
+static const struct option_row *awaits(const struct option_row *rows, const char *word)
+{
+	const struct option_row *row;
+
+	if (word[0] != '-' || !word[1])
+		return NULL;
+	row = find_option(rows, word);
+	return row && option_has_argument(row) ? row : NULL;
+}
+
+static void offer_argument(const struct option_row *row)
+{
+	if (row->choices)
+		for (int i = 0; row->choices[i]; i++)
+			offer(row->choices[i], NULL);
+	else if (strchr(row->argument, '|')) {
+		_cleanup_free_ char *words = xstrdup(row->argument);
+		char *rest = words, *word;
+
+		while ((word = strsep(&rest, "|")))
+			offer(word, NULL);
+	}
+}
+
+/* ---- Words that are no options ------------------------------------------ */
+
+static void offer_settings(void)
+{
+	const struct btrfs_policy_setting *setting;
+
+	for (size_t i = 0; (setting = btrfs_policy_setting_at(i)); i++)
+		offer(setting->name, setting->help);
+}
+
+static void offer_roles(void)
+{
+	for (int role = 0; role < BTRFS_POLICY_ROLE_FOREIGN; role++)
+		offer(btrfs_policy_role_name(role), NULL);
+}
+
+/* NULL if they cannot be found; nobody wants an error while typing. */
+static char **find_mounts(void)
+{
+	_cleanup_(fs) struct btrfs_policy_fs *fs = xcheck(btrfs_policy_fs_new());
+	char **mounts = NULL;
+
+	return btrfs_policy_mounts(fs, &mounts) ? NULL : mounts;
+}
+
+static void offer_paths(void)
+{
+	_cleanup_(strv) char **mounts = find_mounts();
+
+	for (char **mount = mounts; mount && *mount; mount++)
+		offer(*mount, "mounted btrfs");
+	puts(ALSO_DIRECTORIES);
+}
+
+/* What the kernel takes is the same for all file systems: the first will do. */
+static void offer_policies(void)
+{
+	_cleanup_(fs) struct btrfs_policy_fs *fs = xcheck(btrfs_policy_fs_new());
+	_cleanup_(strv) char **mounts = find_mounts(), **values = NULL;
+
+	if (!mounts || !mounts[0] || btrfs_policy_fs_open(fs, mounts[0]) ||
+	    btrfs_policy_setting_values(fs, "read-policy", &values))
+		return;
+	for (char **value = values; *value; value++)
+		offer(*value, NULL);
+}
+
+static void offer_devices_of(const char *mount)
+{
+	_cleanup_(fs) struct btrfs_policy_fs *fs = xcheck(btrfs_policy_fs_new());
+
+	if (btrfs_policy_fs_open(fs, mount))
+		return;
+	for (size_t i = 0; i < btrfs_policy_device_count(fs); i++)
+		if (btrfs_policy_device_at(fs, i)->path)
+			offer(btrfs_policy_device_at(fs, i)->path, mount);
+}
+
+static void offer_devices(void)
+{
+	_cleanup_(strv) char **mounts = find_mounts();
+
+	offer("rotational", "all hard disks");
+	offer("nonrotational", "all other devices");
+	for (char **mount = mounts; mount && *mount; mount++)
+		offer_devices_of(*mount);
+	puts(ALSO_FILES);
+}
+
+/* Names in <> of the synopses. */
+static const struct {
+	const char *name;
+	void (*offer)(void);
+} places[] = {
+	{ "setting", offer_settings },
+	{ "role", offer_roles },
+	{ "read-policy", offer_policies },
+	{ "device", offer_devices },
+	{ "path", offer_paths },
+};
+
+static void offer_place(const char *name, size_t length)
+{
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (strlen(places[i].name) == length &&
+		    strncmp(places[i].name, name, length) == 0)
+			places[i].offer();
+}
+
+/* A place may be left out or filled more than once; then the next fits as well. */
+static void offer_position(const char *synopsis, int position)
+{
+	const char *open;
+
+	for (; (open = strchr(synopsis, '<')); synopsis = open) {
+		size_t length = strcspn(++open, ">");
+		bool optional = open - 2 >= synopsis && open[-2] == '[';
+		bool repeated = strncmp(open + length, ">...", 4) == 0;
+
+		if (position <= 0 || repeated)
+			offer_place(open, length);
+		if (position <= 0 && !optional)
+			return;
+		position -= position > 0;
+	}
+}
+
+/* ---- The walk ----------------------------------------------------------- */
+
+static int complete_command(const struct command *command, bool ours, int count, char **words)
+{
+	const struct option_row *row = NULL;
+	const char *last = words[count - 1];
+	int position = 0;
+
+	for (int i = 0; i < count - 1; i++) {
+		bool value = row;
+
+		row = value ? NULL : awaits(command->options, words[i]);
+		if (!row && !value)
+			row = awaits(global_options, words[i]);
+		position += !value && words[i][0] != '-';
+		ours |= strcmp(words[i], PREFERRED) == 0;
+	}
+	if (row) {
+		offer_argument(row);
+		return ALL_OURS;
+	}
+	if (!ours) {
+		offer(PREFERRED, command->summary);
+		return SOME_OURS;
+	}
+	if (last[0] == '-') {
+		offer_options(command->options);
+		offer_options(global_options);
+	} else {
+		offer_position(command->synopsis, position);
+	}
+	return ALL_OURS;
+}
+
+static void offer_entries(const struct group *group, bool shortcuts)
+{
+	for (const struct entry *entry = group->entries; entry->command || entry->group; entry++)
+		if (shortcuts || !entry->shortcut)
+			offer(entry->group ? entry->group->token : entry->command->token,
+			      entry->group ? entry->group->summary : entry->command->summary);
+}
+
+/* The program's own words are ours; below btrfs they are from "policy" on. */
+static int complete_group(const struct group *group, bool ours, int count, char **words)
+{
+	const struct entry *entry;
+	int fitting;
+
+	if (count == 1) {
+		offer_entries(group, ours);
+		return ours ? ALL_OURS : SOME_OURS;
+	}
+	entry = entry_find(group, words[0], &fitting);
+	if (fitting != 1)
+		return ours ? ALL_OURS : SOME_OURS;
+	if (entry->group)
+		return complete_group(entry->group, ours || strcmp(entry->group->token, "policy") == 0,
+				      count - 1, words + 1);
+	ours |= strcmp(entry->command->token, "start") != 0;
+	return complete_command(entry->command, ours, count - 1, words + 1);
+}
+
+int complete(int count, char **words)
+{
+	const struct option_row *row = NULL;
+	bool ours = count && strcmp(words[0], "btrfs") != 0;
+
+	if (count < 2)
+		return ALL_OURS;
+	for (count--, words++; count > 1 && (row || words[0][0] == '-'); count--, words++)
+		row = row ? NULL : awaits(global_options, words[0]);
+	if (row)
+		offer_argument(row);
+	else if (words[0][0] == '-' && count == 1)
+		offer_options(global_options);
+	else
+		return complete_group(&program_group, ours, count, words);
+	return ours ? ALL_OURS : SOME_OURS;
+}
