@@ -67,6 +67,7 @@ extern const struct command device_policy_show_command;
 extern const struct command device_policy_get_command;
 extern const struct command device_policy_set_command;
 extern const struct command device_policy_tag_command;
+extern const struct command device_policy_suggest_command;
 extern const struct command device_policy_usage_command;
 extern const struct command balance_preferred_command;
 extern const struct command balance_start_command;

@@ -34,7 +34,7 @@ static const struct column fs_columns[] = {
 
 enum { DEVICE_ID, DEVICE_PATH, DEVICE_UUID, DEVICE_TYPE, DEVICE_ROTATIONAL, DEVICE_MISSING,
 	DEVICE_ROLE, DEVICE_IN_FORCE, DEVICE_SIZE, DEVICE_UNALLOCATED, DEVICE_TRANSPORT,
-	DEVICE_MODEL, DEVICE_COLUMNS };
+	DEVICE_MODEL, DEVICE_RATE, DEVICE_COLUMNS };
 
 static const struct column device_columns[] = {
 	[DEVICE_ID] = { "devid", "Id", COLUMN_RIGHT | COLUMN_NO_BLOCK },
@@ -49,6 +49,7 @@ static const struct column device_columns[] = {
 	[DEVICE_UNALLOCATED] = { "unallocated", "Unallocated", COLUMN_RIGHT },
 	[DEVICE_TRANSPORT] = { "transport", "Transport", COLUMN_NO_TABLE | COLUMN_HIDE_EMPTY },
 	[DEVICE_MODEL] = { "model", "Model", COLUMN_NO_TABLE | COLUMN_HIDE_EMPTY },
+	[DEVICE_RATE] = { "rotation-rate", "Rotation rate", COLUMN_NO_TABLE | COLUMN_HIDE_EMPTY },
 };
 
 /* Everything that is shown of one file system. */
@@ -104,6 +105,8 @@ static void add_device(struct records *records, const struct btrfs_policy_device
 	record_set_size(record, DEVICE_UNALLOCATED, device->size - device->allocated);
 	record_set_text(record, DEVICE_TRANSPORT, device->transport);
 	record_set_text(record, DEVICE_MODEL, device->model);
+	if (device->rotation_rate)
+		record_set_number(record, DEVICE_RATE, device->rotation_rate);
 }
 
 static int read_view(struct btrfs_policy_fs *fs, struct view *view)

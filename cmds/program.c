@@ -32,6 +32,7 @@ static const struct entry policy_entries[] = {
 	{ .command = &device_policy_get_command },
 	{ .command = &device_policy_set_command },
 	{ .command = &device_policy_tag_command },
+	{ .command = &device_policy_suggest_command },
 	{ .command = &device_policy_usage_command },
 	{}
 };
@@ -64,6 +65,7 @@ static const struct entry program_entries[] = {
 	{ .command = &device_policy_get_command, .shortcut = true },
 	{ .command = &device_policy_set_command, .shortcut = true },
 	{ .command = &device_policy_tag_command, .shortcut = true },
+	{ .command = &device_policy_suggest_command, .shortcut = true },
 	{ .command = &device_policy_usage_command, .shortcut = true },
 	{}
 };

@@ -67,12 +67,21 @@ static const char *transport_of(struct udev_device *disk)
 	return NULL;
 }
 
+/* 0 also for what does not turn; udev has the number from the disk itself. */
+static uint32_t rotation_rate_of(struct udev_device *disk)
+{
+	const char *text = udev_device_get_property_value(disk, "ID_ATA_ROTATION_RATE_RPM");
+
+	return text ? strtoul(text, NULL, 10) : 0;
+}
+
 static int fill_facts(struct udev_device *device, struct bp_facts *facts)
 {
 	struct udev_device *disk = whole_disk(device);
 	int ret;
 
 	facts->rotational = rotational_of(disk);
+	facts->rotation_rate = rotation_rate_of(disk);
 	ret = copy_text(model_of(disk), &facts->model);
 	return ret ? ret : copy_text(transport_of(disk), &facts->transport);
 }

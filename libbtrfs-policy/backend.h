@@ -25,6 +25,7 @@ struct bp_facts {
 	enum btrfs_policy_tristate rotational;
 	char *model;
 	char *transport;
+	uint32_t rotation_rate;
 };
 
 struct bp_backend {

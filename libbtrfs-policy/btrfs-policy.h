@@ -251,6 +251,7 @@ enum btrfs_policy_tristate {
  * @role_in_force: the kernel acts on @role; never true on a kernel that ignores it
  * @disk_type: the device item's whole type field, valid if @disk_type_known
  * @disk_type_known: the device item could be read
+ * @rotation_rate: revolutions a minute, 0 if it does not turn or nobody knows
  */
 struct btrfs_policy_device {
 	uint64_t devid;
@@ -266,6 +267,7 @@ struct btrfs_policy_device {
 	bool role_in_force;
 	uint64_t disk_type;
 	bool disk_type_known;
+	uint32_t rotation_rate;
 };
 
 /**
@@ -572,9 +574,10 @@ btrfs_policy_changes_at(const struct btrfs_policy_changes *changes, size_t index
  */
 void btrfs_policy_changes_free(struct btrfs_policy_changes *changes);
 
-/* ---- Placement and balance: see the second header ----------------------- */
+/* ---- Placement and balance, suggestions: headers of their own ------------ */
 
 #include "btrfs-policy-placement.h"
+#include "btrfs-policy-suggest.h"
 
 #ifdef __cplusplus
 }

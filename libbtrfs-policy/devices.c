@@ -89,6 +89,7 @@ static int read_facts(struct btrfs_policy_fs *fs, struct bp_device *device)
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot find out about device '%s'", device->path);
 	device->pub.rotational = facts.rotational;
+	device->pub.rotation_rate = facts.rotation_rate;
 	device->pub.model = device->model = bp_steal(facts.model);
 	device->pub.transport = device->transport = bp_steal(facts.transport);
 	bp_facts_clear(&facts);

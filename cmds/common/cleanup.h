@@ -31,6 +31,7 @@ DEFINE_CLEANUP(request, struct btrfs_policy_request *, btrfs_policy_request_free
 DEFINE_CLEANUP(changes, struct btrfs_policy_changes *, btrfs_policy_changes_free);
 DEFINE_CLEANUP(placement, struct btrfs_policy_placement *, btrfs_policy_placement_free);
 DEFINE_CLEANUP(plan, struct btrfs_policy_plan *, btrfs_policy_plan_free);
+DEFINE_CLEANUP(suggestion, struct btrfs_policy_suggestion *, btrfs_policy_suggestion_free);
 DEFINE_CLEANUP(report, struct btrfs_policy_balance_report *, btrfs_policy_balance_report_free);
 DEFINE_CLEANUP(strv, char **, btrfs_policy_strv_free);
 DEFINE_CLEANUP(json, json_object *, json_object_put);

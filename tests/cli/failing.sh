@@ -56,11 +56,12 @@ list() { every_call device policy list /mnt; }
 get() { every_call device policy get role; }
 set_() { every_call device policy set roundrobin --rot-penalty 3 --readahead 1M; }
 tag() { every_call device policy tag metadata-preferred 1 2; }
+suggest() { every_call device policy suggest; }
 usage() { every_call device policy usage; }
 plan() { every_call --dry-run balance --preferred-metadata; }
 run() { local moves=1; every_call balance --preferred-metadata; }
 
-for what in show list get set_ tag usage plan run; do
+for what in show list get set_ tag suggest usage plan run; do
 	check "${what%_} with the nth call failing" $what
 done
 finish

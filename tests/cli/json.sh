@@ -37,6 +37,7 @@ get() {
 }
 set_() { valid device policy set pid && valid --dry-run device policy set roundrobin --readahead 1M; }
 tag() { valid device policy tag metadata-only 1 2 && valid --dry-run device policy tag data-only 3; }
+suggest() { valid device policy suggest && valid --dry-run device policy suggest -k /mnt; }
 usage() { valid device policy usage -c && valid device policy usage -T; }
 plan() { valid --dry-run balance --preferred-metadata && valid --dry-run balance --p --limit 1; }
 run() { valid balance --preferred-metadata && valid balance --preferred-metadata --limit 1; }
@@ -65,7 +66,7 @@ keys_are_kebab() {
 		grep -v '^"__header"' | grep '[A-Z_]'
 }
 
-for what in list show get set_ tag usage plan run background; do
+for what in list show get set_ tag suggest usage plan run background; do
 	check "JSON of ${what%_} is what its schema says" documents
 done
 check "the checker refuses what is wrong" checker

@@ -23,7 +23,7 @@ changed() {	# LINE COMMAND...: the only line that is new afterwards
 
 looking() {
 	unchanged device policy list && unchanged device policy show -T &&
-	unchanged device policy usage && unchanged device policy get role
+	unchanged device policy usage && unchanged device policy suggest && unchanged device policy get role
 }
 
 dry_run() {

@@ -281,7 +281,8 @@ static int fake_facts(void *self, const char *path, struct bp_facts *facts)
 	FAKE_MAY_FAIL(fake);
 	facts->rotational = device->rotational;
 	facts->model = strdup("Fake");
-	facts->transport = strdup("sata");
+	facts->transport = strdup(device->transport ? device->transport : "sata");
+	facts->rotation_rate = device->rotational == BTRFS_POLICY_YES ? 7200 : 0;
 	return 0;
 }
 

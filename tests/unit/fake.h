@@ -25,6 +25,7 @@ struct fake_device {
 	uint64_t size;
 	bool missing;
 	enum btrfs_policy_tristate rotational;
+	const char *transport; /* NULL: sata */
 };
 
 struct fake_chunk {

@@ -26,7 +26,7 @@ same() {
 	result $? "$3"
 }
 
-cat "$lib/btrfs-policy.h" "$lib/btrfs-policy-placement.h" > "$dir/header.h"
+cat "$lib"/btrfs-policy*.h > "$dir/header.h"
 # Declarations begin in the first column or after a type on the line before; comments do not.
 sed -e 's@/\*.*\*/@@' -e '/\/\*/,/\*\//d' "$dir/header.h" |
 	grep -oE '\bbtrfs_policy_[a-z_]+\(' | tr -d '(' | sort -u > "$dir/declared"

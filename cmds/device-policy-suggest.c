@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * `btrfs device policy suggest`: what would suit the devices, as commands to be
+ * run by hand.  Reads only; must never apply anything.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmds/commands.h"
+#include "cmds/common/cleanup.h"
+#include "cmds/common/devices.h"
+#include "cmds/common/escape.h"
+#include "cmds/common/filesystem.h"
+
+struct suggest_args {
+	struct units units;
+};
+
+enum { PROPOSAL_SETTING, PROPOSAL_ID, PROPOSAL_PATH, PROPOSAL_OLD, PROPOSAL_NEW, PROPOSAL_REASON,
+	PROPOSAL_COLUMNS };
+
+static const struct column proposal_columns[] = {
+	[PROPOSAL_SETTING] = { "setting", NULL, 0 },
+	[PROPOSAL_ID] = { "devid", NULL, 0 },
+	[PROPOSAL_PATH] = { "path", NULL, 0 },
+	[PROPOSAL_OLD] = { "old", NULL, 0 },
+	[PROPOSAL_NEW] = { "new", NULL, 0 },
+	[PROPOSAL_REASON] = { "reason", NULL, 0 },
+};
+
+enum { CAPACITY_KIND, CAPACITY_PROFILE, CAPACITY_BEFORE, CAPACITY_AFTER, CAPACITY_FIRST,
+	CAPACITY_COLUMNS };
+
+static const struct column capacity_columns[] = {
+	[CAPACITY_KIND] = { "kind", "At most", 0 },
+	[CAPACITY_PROFILE] = { "profile", "Profile", 0 },
+	[CAPACITY_BEFORE] = { "before", "Now", COLUMN_RIGHT },
+	[CAPACITY_AFTER] = { "after", "Then", COLUMN_RIGHT },
+	[CAPACITY_FIRST] = { "first-choice", "On first choice", COLUMN_RIGHT },
+};
+
+enum { MISFIT_KIND, MISFIT_PROFILE, MISFIT_NEEDS, MISFIT_LEFT, MISFIT_COLUMNS };
+
+static const struct column misfit_columns[] = {
+	[MISFIT_KIND] = { "kind", NULL, 0 },
+	[MISFIT_PROFILE] = { "profile", NULL, 0 },
+	[MISFIT_NEEDS] = { "needs", NULL, 0 },
+	[MISFIT_LEFT] = { "left", NULL, 0 },
+};
+
+/* ---- Commands ----------------------------------------------------------- */
+
+/* A list of texts that ends with NULL. */
+struct commands {
+	char **lines;
+	int count;
+};
+
+/* Takes @line over. */
+static void add_line(struct commands *commands, char *line)
+{
+	commands->lines = xrealloc(commands->lines, commands->count + 2, sizeof(*commands->lines));
+	commands->lines[commands->count++] = line;
+	commands->lines[commands->count] = NULL;
+}
+
+/* As a shell takes it for one word. */
+static char *quoted(const char *word)
+{
+	char *text, *to;
+
+	if (*word && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				 "0123456789/._,:=@%+-")] == '\0')
+		return xstrdup(word);
+	to = text = xcalloc(4 * strlen(word) + 3, 1);
+	*to++ = '\'';
+	for (; *word; word++)
+		to += sprintf(to, *word == '\'' ? "'\\''" : "%c", *word);
+	*to = '\'';
+	return text;
+}
+
+static bool is_role(const struct btrfs_policy_proposal *row)
+{
+	return row->devid != 0;
+}
+
+/* All devices that are to have one role, in one command: then they get it in one step. */
+static void add_tag(struct commands *commands, const struct btrfs_policy_suggestion *suggestion,
+		    const char *role, const char *path)
+{
+	const struct btrfs_policy_proposal *row;
+	char *line = xasprintf("btrfs device policy tag %s", role);
+
+	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++) {
+		char *longer;
+
+		if (!is_role(row) || strcmp(row->new_value, role))
+			continue;
+		longer = xasprintf("%s %" PRIu64, line, row->devid);
+		free(line);
+		line = longer;
+	}
+	add_line(commands, xasprintf("%s %s", line, path));
+	free(line);
+}
+
+/* The value proposed for a setting of the file system, or NULL. */
+static const char *proposed(const struct btrfs_policy_suggestion *suggestion, const char *setting)
+{
+	const struct btrfs_policy_proposal *row;
+
+	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++)
+		if (strcmp(row->setting->name, setting) == 0)
+			return row->new_value;
+	return NULL;
+}
+
+static void add_set(struct commands *commands, struct btrfs_policy_fs *fs,
+		    const struct btrfs_policy_suggestion *suggestion, const char *path)
+{
+	const char *policy = proposed(suggestion, "read-policy");
+	const struct btrfs_policy_proposal *row;
+	_cleanup_free_ char *now = NULL;
+	bool any = false;
+	char *line;
+
+	if (!policy && btrfs_policy_setting_get(fs, "read-policy", 0, &now))
+		return;
+	line = xasprintf("btrfs device policy set %s", policy ? policy : now);
+	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++) {
+		char *longer;
+
+		any |= !is_role(row);
+		if (is_role(row) || strcmp(row->setting->name, "read-policy") == 0)
+			continue;
+		longer = xasprintf("%s --%s %s", line, row->setting->name, row->new_value);
+		free(line);
+		line = longer;
+	}
+	if (any)
+		add_line(commands, xasprintf("%s %s", line, path));
+	free(line);
+}
+
+static void add_balance(struct commands *commands,
+			const struct btrfs_policy_suggestion *suggestion, const char *path)
+{
+	uint64_t chunks, bytes;
+
+	btrfs_policy_suggestion_moves(suggestion, &chunks, &bytes);
+	if (chunks)
+		add_line(commands, xasprintf("btrfs balance --preferred-metadata %s", path));
+}
+
+static void make_commands(struct commands *commands, struct btrfs_policy_fs *fs,
+			  const struct btrfs_policy_suggestion *suggestion)
+{
+	_cleanup_free_ char *path = quoted(btrfs_policy_fs_info(fs)->mount_point);
+	const char *role = proposed(suggestion, "role");
+
+	if (role)
+		add_tag(commands, suggestion, role, path);
+	add_balance(commands, suggestion, path);
+	add_set(commands, fs, suggestion, path);
+}
+
+/* ---- Text --------------------------------------------------------------- */
+
+static void print_proposals(const struct btrfs_policy_suggestion *suggestion)
+{
+	const struct btrfs_policy_proposal *row;
+
+	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++) {
+		_cleanup_free_ char *device = row->devid ? device_name(row->devid, row->path) :
+							   xstrdup("");
+		_cleanup_free_ char *shown = xcheck(escape_text(device));
+
+		printf("%s%s%s: %s -> %s\n    %s\n", row->setting->title, *shown ? " of " : "",
+		       shown, row->old_value, row->new_value, row->reason);
+	}
+}
+
+static void print_notes(const struct btrfs_policy_suggestion *suggestion)
+{
+	const char *text;
+
+	for (size_t i = 0; (text = btrfs_policy_suggestion_note(suggestion, i)); i++)
+		printf("%s\n", text);
+}
+
+static struct records *read_capacities(const struct btrfs_policy_suggestion *suggestion)
+{
+	struct records *records = records_new(capacity_columns, CAPACITY_COLUMNS);
+	const struct btrfs_policy_capacity *row;
+
+	for (size_t i = 0; (row = btrfs_policy_suggestion_capacity(suggestion, i)); i++) {
+		struct record *record = records_add(records);
+
+		record_set_text(record, CAPACITY_KIND, btrfs_policy_kind_name(row->kind));
+		record_set_text(record, CAPACITY_PROFILE, row->profile);
+		record_set_size(record, CAPACITY_BEFORE, row->before);
+		record_set_size(record, CAPACITY_AFTER, row->after);
+		record_set_size(record, CAPACITY_FIRST, row->first_choice);
+	}
+	return records;
+}
+
+static void print_effects(const struct btrfs_policy_suggestion *suggestion,
+			  const struct units *units)
+{
+	_cleanup_(records) struct records *capacities = read_capacities(suggestion);
+	const struct btrfs_policy_misfit *row;
+	char size[UNITS_TEXT];
+	uint64_t chunks, bytes;
+
+	putchar('\n');
+	records_print_table(capacities, units);
+	putchar('\n');
+	for (size_t i = 0; (row = btrfs_policy_suggestion_misfit(suggestion, i)); i++)
+		printf("No longer possible: %s,%s needs %u devices, %u would be left\n",
+		       btrfs_policy_kind_name(row->kind), row->profile, row->needs, row->left);
+	btrfs_policy_suggestion_moves(suggestion, &chunks, &bytes);
+	printf("To be moved afterwards: %" PRIu64 " chunks, %s\n", chunks,
+	       units_format(bytes, units, size));
+}
+
+static void print_text(const struct btrfs_policy_fs *fs,
+		       const struct btrfs_policy_suggestion *suggestion,
+		       const struct commands *commands, const struct units *units)
+{
+	filesystem_print_heading(fs);
+	print_notes(suggestion);
+	if (!commands->count) {
+		printf("Nothing to change\n");
+		return;
+	}
+	putchar('\n');
+	print_proposals(suggestion);
+	print_effects(suggestion, units);
+	printf("\nCommands, none of which has been run:\n");
+	for (int i = 0; i < commands->count; i++) {
+		_cleanup_free_ char *shown = xcheck(escape_text(commands->lines[i]));
+
+		printf("    %s\n", shown);
+	}
+}
+
+/* ---- JSON --------------------------------------------------------------- */
+
+static json_object *proposals_json(const struct btrfs_policy_suggestion *suggestion)
+{
+	_cleanup_(records) struct records *records = records_new(proposal_columns,
+								 PROPOSAL_COLUMNS);
+	const struct btrfs_policy_proposal *row;
+
+	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++) {
+		struct record *record = records_add(records);
+
+		record_set_text(record, PROPOSAL_SETTING, row->setting->name);
+		if (row->devid)
+			record_set_number(record, PROPOSAL_ID, row->devid);
+		record_set_text(record, PROPOSAL_PATH, row->path);
+		record_set_value(record, PROPOSAL_OLD, row->old_value);
+		record_set_value(record, PROPOSAL_NEW, row->new_value);
+		record_set_text(record, PROPOSAL_REASON, row->reason);
+	}
+	return records_json_array(records);
+}
+
+static json_object *misfits_json(const struct btrfs_policy_suggestion *suggestion)
+{
+	_cleanup_(records) struct records *records = records_new(misfit_columns, MISFIT_COLUMNS);
+	const struct btrfs_policy_misfit *row;
+
+	for (size_t i = 0; (row = btrfs_policy_suggestion_misfit(suggestion, i)); i++) {
+		struct record *record = records_add(records);
+
+		record_set_text(record, MISFIT_KIND, btrfs_policy_kind_name(row->kind));
+		record_set_text(record, MISFIT_PROFILE, row->profile);
+		record_set_number(record, MISFIT_NEEDS, row->needs);
+		record_set_number(record, MISFIT_LEFT, row->left);
+	}
+	return records_json_array(records);
+}
+
+static void add_text(json_object *array, const char *text)
+{
+	_cleanup_free_ char *clean = xcheck(escape_utf8(text));
+
+	json_object_array_add(array, json_object_new_string(clean));
+}
+
+static json_object *lines_json(const struct commands *commands)
+{
+	json_object *array = json_object_new_array();
+
+	for (int i = 0; i < commands->count; i++)
+		add_text(array, commands->lines[i]);
+	return array;
+}
+
+static json_object *notes_json(const struct btrfs_policy_suggestion *suggestion)
+{
+	json_object *array = json_object_new_array();
+	const char *text;
+
+	for (size_t i = 0; (text = btrfs_policy_suggestion_note(suggestion, i)); i++)
+		add_text(array, text);
+	return array;
+}
+
+static void print_json(const struct btrfs_policy_fs *fs,
+		       const struct btrfs_policy_suggestion *suggestion,
+		       const struct commands *commands)
+{
+	_cleanup_(records) struct records *capacities = read_capacities(suggestion);
+	json_object *object = filesystem_json(fs), *moves = json_object_new_object();
+	uint64_t chunks, bytes;
+
+	btrfs_policy_suggestion_moves(suggestion, &chunks, &bytes);
+	json_object_object_add(moves, "chunks", json_object_new_uint64(chunks));
+	json_object_object_add(moves, "bytes", json_object_new_uint64(bytes));
+	json_object_object_add(object, "enforced",
+			       json_object_new_boolean(btrfs_policy_enforced(fs, NULL)));
+	json_object_object_add(object, "notes", notes_json(suggestion));
+	json_object_object_add(object, "proposals", proposals_json(suggestion));
+	json_object_object_add(object, "capacity", records_json_array(capacities));
+	json_object_object_add(object, "misfits", misfits_json(suggestion));
+	json_object_object_add(object, "moves", moves);
+	json_object_object_add(object, "commands", lines_json(commands));
+	json_print_document("device-policy-suggest", object);
+}
+
+/* ---- The command -------------------------------------------------------- */
+
+static int cmd_device_policy_suggest(const struct run *run)
+{
+	_cleanup_(suggestion) struct btrfs_policy_suggestion *suggestion = NULL;
+	const struct suggest_args *args = run->args;
+	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
+	struct commands commands = {};
+	int ret, status = filesystem_open(run->words[0], &fs);
+
+	if (status)
+		return status;
+	ret = btrfs_policy_suggest(fs, &suggestion);
+	if (ret)
+		return filesystem_failed(fs, ret);
+	make_commands(&commands, fs, suggestion);
+	if (run->json)
+		print_json(fs, suggestion, &commands);
+	else
+		print_text(fs, suggestion, &commands, &args->units);
+	btrfs_policy_strv_free(commands.lines);
+	return STATUS_OK;
+}
+
+static const struct option_row suggest_options[] = {
+	OPTION_UNIT_ROWS(offsetof(struct suggest_args, units)),
+	OPTIONS_END
+};
+
+static const char *const suggest_details[] = {
+	"Proposes roles, the read policy, penalties and readahead from what the",
+	"devices are, with the reason for each, what the array could hold before and",
+	"after, and which profiles would no longer find enough devices. Prints the",
+	"commands that would do it and runs none of them. Roles that somebody has set",
+	"are left alone.",
+	NULL
+};
+
+const struct command device_policy_suggest_command = {
+	.token = "suggest",
+	.synopsis = "[options] [<path>]",
+	.summary = "Propose roles and a read policy that suit the devices",
+	.details = suggest_details,
+	.options = suggest_options,
+	.args_size = sizeof(struct suggest_args),
+	.max_words = 1,
+	.run = cmd_device_policy_suggest,
+};
