@@ -12,5 +12,6 @@ man_pages = [
     ('btrfs-policy', 'btrfs-policy', 'device roles and read policies for btrfs', author, 8),
     ('btrfs-device-policy', 'btrfs-device-policy', 'show and change policies of a btrfs file system', author, 8),
     ('btrfs-balance-preferred', 'btrfs-balance-preferred', 'move misplaced chunks of a btrfs file system', author, 8),
+    ('btrfs-policy.conf', 'btrfs-policy.conf', 'settings of btrfs file systems that outlive a mount', author, 5),
     ('kernel-abi', 'btrfs-policy-kernel', 'kernel interface of device roles and read policies', author, 7),
 ]

@@ -69,6 +69,8 @@ extern const struct command device_policy_set_command;
 extern const struct command device_policy_tag_command;
 extern const struct command device_policy_suggest_command;
 extern const struct command device_policy_usage_command;
+extern const struct command device_policy_save_command;
+extern const struct command device_policy_restore_command;
 extern const struct command balance_preferred_command;
 extern const struct command balance_start_command;
 

@@ -13,9 +13,10 @@ struct set_args {
 	const char *nonrot_penalty;
 	const char *mixed_only;
 	const char *readahead;
+	bool save;
 };
 
-/* The name of each option is the name of the setting. */
+/* The name of each option with an argument is the name of the setting. */
 static const struct option_row set_options[] = {
 	{ .kind = OPTION_TEXT, .name = "rot-penalty", .argument = "N",
 	  .offset = offsetof(struct set_args, rot_penalty),
@@ -29,6 +30,8 @@ static const struct option_row set_options[] = {
 	{ .kind = OPTION_TEXT, .name = "readahead", .argument = "SIZE",
 	  .offset = offsetof(struct set_args, readahead),
 	  .help = "how far to read ahead, in bytes or with the suffix K, M or G" },
+	{ .kind = OPTION_FLAG, .name = "save", .offset = offsetof(struct set_args, save),
+	  .help = "keep all of it for the next mounts too" },
 	OPTIONS_END
 };
 
@@ -38,10 +41,11 @@ static struct btrfs_policy_request *build_request(const struct run *run)
 	int ret = btrfs_policy_request_add(request, "read-policy", 0, run->words[0]);
 
 	for (const struct option_row *row = set_options; row->kind; row++) {
-		const char *value = *(const char *const *)((const char *)run->args + row->offset);
+		const char *const *value =
+			(const void *)((const char *)run->args + row->offset);
 
-		if (value)
-			ret |= btrfs_policy_request_add(request, row->name, 0, value);
+		if (option_has_argument(row) && *value)
+			ret |= btrfs_policy_request_add(request, row->name, 0, *value);
 	}
 	if (ret) {
 		btrfs_policy_request_free(request);
@@ -53,18 +57,23 @@ static struct btrfs_policy_request *build_request(const struct run *run)
 static int cmd_device_policy_set(const struct run *run)
 {
 	_cleanup_(request) struct btrfs_policy_request *request = build_request(run);
+	const struct set_args *args = run->args;
 	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
 	int status = filesystem_open(run->words[1], &fs);
 
-	return status ? status : changes_apply(run, fs, request, 0, "device-policy-set");
+	if (status)
+		return status;
+	return changes_apply(run, fs, request, args->save ? BTRFS_POLICY_SAVE : 0,
+			     "device-policy-set");
 }
 
 static const char *const set_details[] = {
 	"The read policy says how reads of mirrored chunks (RAID1, RAID1C3, RAID1C4,",
 	"RAID10) are spread over their devices: 'roundrobin' (needs a kernel that has",
 	"it), 'pid', and whatever else the kernel offers. It holds until the file",
-	"system is unmounted. Prints one line a change, with the value that the",
-	"kernel has afterwards; several changes are made all or not at all.",
+	"system is unmounted, with --save for the next mounts too. Prints one line a",
+	"change, with the value that the kernel has afterwards; several changes are",
+	"made all or not at all.",
 	NULL
 };
 

@@ -4,7 +4,9 @@
  * devices.  Reads only, also without privilege as far as the kernel lets.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cmds/commands.h"
 #include "cmds/common/cleanup.h"
@@ -18,7 +20,8 @@ struct show_args {
 };
 
 enum { FS_ENFORCED, FS_ENFORCED_TEXT, FS_REASON, FS_KERNEL, FS_KERNEL_TEXT, FS_READ_ONLY,
-	FS_MIXED, FS_MISSING, FS_OPERATION, FS_COLUMNS };
+	FS_MIXED, FS_MISSING, FS_OPERATION, FS_SAVED, FS_SAVED_IN_FORCE, FS_SAVED_TEXT,
+	FS_COLUMNS };
 
 static const struct column fs_columns[] = {
 	[FS_ENFORCED] = { "enforced", NULL, 0 },
@@ -30,6 +33,9 @@ static const struct column fs_columns[] = {
 	[FS_MIXED] = { "mixed", NULL, 0 },
 	[FS_MISSING] = { "devices-missing", "Devices missing", 0 },
 	[FS_OPERATION] = { "exclusive-operation", "Exclusive operation", COLUMN_HIDE_EMPTY },
+	[FS_SAVED] = { "saved", NULL, 0 },
+	[FS_SAVED_IN_FORCE] = { "saved-in-force", NULL, 0 },
+	[FS_SAVED_TEXT] = { NULL, "Saved", 0 },
 };
 
 enum { DEVICE_ID, DEVICE_PATH, DEVICE_UUID, DEVICE_TYPE, DEVICE_ROTATIONAL, DEVICE_MISSING,
@@ -66,6 +72,40 @@ static void cleanup_view(struct view *view)
 	records_free(view->devices);
 }
 
+/* Would restoring change nothing? */
+static bool is_in_force(struct btrfs_policy_fs *fs, const struct btrfs_policy_request *request)
+{
+	_cleanup_(changes) struct btrfs_policy_changes *changes = NULL;
+
+	if (btrfs_policy_apply(fs, request, BTRFS_POLICY_DRY_RUN, &changes))
+		return false;
+	for (size_t i = 0; i < btrfs_policy_changes_count(changes); i++) {
+		const struct btrfs_policy_change *change = btrfs_policy_changes_at(changes, i);
+
+		if (strcmp(change->old_value, change->new_value))
+			return false;
+	}
+	return true;
+}
+
+static void set_saved(struct btrfs_policy_fs *fs, struct record *record)
+{
+	_cleanup_(request) struct btrfs_policy_request *request = NULL;
+	_cleanup_free_ char *path = NULL, *text = NULL;
+	int ret = btrfs_policy_saved_read(fs, &request);
+	bool in_force = ret == 0 && is_in_force(fs, request);
+
+	if (ret == -ENOENT || btrfs_policy_saved_path(fs, &path)) {
+		record_set_text(record, FS_SAVED_TEXT, "no");
+		return;
+	}
+	text = xasprintf("%s%s", path, ret ? ", which cannot be read" :
+				 in_force ? "" : ", not in force");
+	record_set_text(record, FS_SAVED, path);
+	record_set_bool(record, FS_SAVED_IN_FORCE, in_force);
+	record_set_text(record, FS_SAVED_TEXT, text);
+}
+
 static struct records *read_fs(struct btrfs_policy_fs *fs)
 {
 	struct records *records = records_new(fs_columns, FS_COLUMNS);
@@ -86,6 +126,7 @@ static struct records *read_fs(struct btrfs_policy_fs *fs)
 	record_set_number(record, FS_MISSING, info->missing);
 	if (btrfs_policy_exclusive_operation(fs, &operation) == 0)
 		record_set_text(record, FS_OPERATION, operation);
+	set_saved(fs, record);
 	return records;
 }
 

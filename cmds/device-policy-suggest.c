@@ -140,7 +140,7 @@ static void add_set(struct commands *commands, struct btrfs_policy_fs *fs,
 		line = longer;
 	}
 	if (any)
-		add_line(commands, xasprintf("%s %s", line, path));
+		add_line(commands, xasprintf("%s --save %s", line, path));
 	free(line);
 }
 

@@ -13,6 +13,7 @@
 
 struct tag_args {
 	bool force;
+	bool save;
 };
 
 struct tag_words {
@@ -100,7 +101,11 @@ static int cmd_device_policy_tag(const struct run *run)
 		return filesystem_failed(fs, ret);
 	status = changes_apply(run, fs, request, args->force ? BTRFS_POLICY_FORCE : 0,
 			       "device-policy-tag");
-	if (status == STATUS_OK && !run->dry_run && !run->json)
+	if (status || run->json)
+		return status;
+	if (args->save)
+		say(LEVEL_DEFAULT, "roles are kept on disk by the file system; there is nothing else to save");
+	if (!run->dry_run)
 		say(LEVEL_INFO, "new chunks go by this; those that exist stay until 'btrfs "
 		    "balance --preferred-metadata %s'", btrfs_policy_fs_info(fs)->mount_point);
 	return status;
@@ -109,6 +114,8 @@ static int cmd_device_policy_tag(const struct run *run)
 static const struct option_row tag_options[] = {
 	{ .kind = OPTION_FLAG, .name = "force", .offset = offsetof(struct tag_args, force),
 	  .help = "tag even if too few devices are left for a profile in use" },
+	{ .kind = OPTION_FLAG, .name = "save", .offset = offsetof(struct tag_args, save),
+	  .help = "taken for the sake of order: roles are kept on disk without it" },
 	OPTIONS_END
 };
 

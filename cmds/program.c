@@ -34,6 +34,8 @@ static const struct entry policy_entries[] = {
 	{ .command = &device_policy_tag_command },
 	{ .command = &device_policy_suggest_command },
 	{ .command = &device_policy_usage_command },
+	{ .command = &device_policy_save_command },
+	{ .command = &device_policy_restore_command },
 	{}
 };
 
@@ -67,6 +69,8 @@ static const struct entry program_entries[] = {
 	{ .command = &device_policy_tag_command, .shortcut = true },
 	{ .command = &device_policy_suggest_command, .shortcut = true },
 	{ .command = &device_policy_usage_command, .shortcut = true },
+	{ .command = &device_policy_save_command, .shortcut = true },
+	{ .command = &device_policy_restore_command, .shortcut = true },
 	{}
 };
 

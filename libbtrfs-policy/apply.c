@@ -391,31 +391,58 @@ static int put_back(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *cha
 			first ? first : "not enough memory", fs->error);
 }
 
+/* ---- Keeping ------------------------------------------------------------ */
+
+static int compose_saved(struct btrfs_policy_fs *fs, const struct btrfs_policy_changes *changes,
+			 char **text)
+{
+	_cleanup_free_ struct bp_saved_value *values =
+		calloc(changes->count + 1, sizeof(*values));
+	size_t count = 0;
+
+	if (!values)
+		return bp_nomem(fs);
+	for (size_t i = 0; i < changes->count; i++)
+		if (!is_role(&changes->rows[i]))
+			values[count++] = (struct bp_saved_value){
+				changes->rows[i].setting->pub.name, changes->rows[i].wanted, false
+			};
+	return count ? bp_saved_compose(fs, values, count, text) : 0;
+}
+
+static int carry_out(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes,
+		     unsigned int flags, const char *saved)
+{
+	int ret = write_all(fs, changes, flags & BTRFS_POLICY_FORCE);
+
+	if (!ret)
+		ret = read_all_back(fs, changes);
+	if (!ret && saved)
+		ret = bp_saved_write(fs, saved);
+	return ret ? put_back(fs, changes, ret) : 0;
+}
+
 BP_PUBLIC int btrfs_policy_apply(struct btrfs_policy_fs *fs,
 				 const struct btrfs_policy_request *request, unsigned int flags,
 				 struct btrfs_policy_changes **changes)
 {
 	_cleanup_changes_ struct btrfs_policy_changes *new = NULL;
-	bool force = flags & BTRFS_POLICY_FORCE;
+	_cleanup_free_ char *saved = NULL;
 	int ret;
 
 	if (!fs->open)
 		return bp_not_open(fs);
-	if (flags & ~(unsigned int)(BTRFS_POLICY_FORCE | BTRFS_POLICY_DRY_RUN))
+	if (flags & ~(unsigned int)(BTRFS_POLICY_FORCE | BTRFS_POLICY_DRY_RUN | BTRFS_POLICY_SAVE))
 		return bp_error(fs, -EINVAL, "unknown flags 0x%x", flags);
 	new = changes_new(request->count);
 	if (!new)
 		return bp_nomem(fs);
-	ret = check_request(fs, request, new, force);
-	if (ret)
-		return ret;
-	if (!(flags & BTRFS_POLICY_DRY_RUN)) {
-		ret = write_all(fs, new, force);
-		if (!ret)
-			ret = read_all_back(fs, new);
-		if (ret)
-			return put_back(fs, new, ret);
-	}
-	*changes = bp_steal(new);
-	return 0;
+	ret = check_request(fs, request, new, flags & BTRFS_POLICY_FORCE);
+	if (!ret && flags & BTRFS_POLICY_SAVE)
+		ret = compose_saved(fs, new, &saved);
+	if (!ret && !(flags & BTRFS_POLICY_DRY_RUN))
+		ret = carry_out(fs, new, flags, saved);
+	if (!ret)
+		*changes = bp_steal(new);
+	return ret;
 }

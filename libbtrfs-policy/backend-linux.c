@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The real machine: the only file of the library that names /sys, opens files
- * or makes ioctls.  Returns 0 or -errno, prints nothing, decides nothing.
+ * The real machine: with the other files of its name the only one of the library
+ * that names /sys, opens files or makes ioctls.  Returns 0 or -errno, prints nothing, decides nothing.
  */
 #include <btrfsutil.h>
 #include <fcntl.h>
@@ -249,6 +249,9 @@ const struct bp_backend bp_backend_linux = {
 	.sysfs_write = linux_sysfs_write,
 	.device_number = linux_device_number,
 	.facts = bp_linux_facts,
+	.saved_read = bp_linux_saved_read,
+	.saved_write = bp_linux_saved_write,
+	.bdi_fsid = bp_linux_bdi_fsid,
 	.now = linux_now,
 	.sleep = linux_sleep,
 };

@@ -61,6 +61,15 @@ struct bp_backend {
 	int (*device_number)(void *self, const char *path, uint64_t *number);
 	int (*facts)(void *self, const char *path, struct bp_facts *facts);
 
+	/*
+	 * Settings that outlive a mount: the whole text, -ENOENT if there is none, -EFBIG
+	 * and -EUCLEAN if it cannot be one.  Writing is all or nothing.
+	 */
+	int (*saved_read)(void *self, const char *fsid, char **text);
+	int (*saved_write)(void *self, const char *fsid, const char *text);
+	/* FSID of a bdi device: -EAGAIN while it is being mounted, -ENODEV if there is none. */
+	int (*bdi_fsid)(void *self, const char *bdi, char *fsid);
+
 	uint64_t (*now)(void *self); /* monotonic, nanoseconds */
 	void (*sleep)(void *self, uint64_t nanoseconds);
 };
@@ -72,6 +81,10 @@ void *bp_backend_linux_new(void);
 int bp_linux_mount_of(void *self, const char *path, struct bp_mount *mount);
 int bp_linux_mounts(void *self, struct bp_mount **list, size_t *count);
 int bp_linux_facts(void *self, const char *path, struct bp_facts *facts);
+
+int bp_linux_saved_read(void *self, const char *fsid, char **text);
+int bp_linux_saved_write(void *self, const char *fsid, const char *text);
+int bp_linux_bdi_fsid(void *self, const char *bdi, char *fsid);
 
 void bp_mount_clear(struct bp_mount *mount);
 void bp_mounts_free(struct bp_mount *list, size_t count);

@@ -165,7 +165,7 @@ int btrfs_policy_fs_open(struct btrfs_policy_fs *fs, const char *target);
  * @fs: handle from btrfs_policy_fs_new(), not opened before; it stays that way
  * @paths: receives an array of texts that ends with NULL, to be freed with
  *	btrfs_policy_strv_free(): one mount point for each mounted btrfs, in the
- *	order of the mount table; what cannot be opened is left out
+ *	order of the mount table; what the caller cannot reach is left out
  *
  * Return: 0, -EINVAL if @fs is open, -EIO, -ENOMEM.
  */
@@ -505,10 +505,13 @@ int btrfs_policy_request_add(struct btrfs_policy_request *request,
  *	would be
  * @BTRFS_POLICY_FORCE: set roles that leave too few devices for the profiles in
  *	use, or that this kernel would not obey
+ * @BTRFS_POLICY_SAVE: keep settings of the file system for its next mounts too, see
+ *	btrfs_policy_saved_path(); it is part of "all or nothing"
  */
 enum btrfs_policy_apply_flags {
 	BTRFS_POLICY_DRY_RUN = 1u << 0,
 	BTRFS_POLICY_FORCE = 1u << 1,
+	BTRFS_POLICY_SAVE = 1u << 2,
 };
 
 /** struct btrfs_policy_changes - what a request changed; opaque */
@@ -574,8 +577,9 @@ btrfs_policy_changes_at(const struct btrfs_policy_changes *changes, size_t index
  */
 void btrfs_policy_changes_free(struct btrfs_policy_changes *changes);
 
-/* ---- Placement and balance, suggestions: headers of their own ------------ */
+/* ---- The rest has headers of its own ------------------------------------ */
 
+#include "btrfs-policy-saved.h"
 #include "btrfs-policy-placement.h"
 #include "btrfs-policy-suggest.h"
 

@@ -23,6 +23,9 @@
 /* No sysfs file of btrfs is longer than a page. */
 #define BP_SYSFS_LENGTH 4097
 
+/* Where settings that outlive a mount are kept, one file a file system. */
+#define BP_SAVED_DIR "/etc/btrfs-policy.d"
+
 /* Names of the role files; a patch set that is older than ours has the second. */
 #define BP_FILE_ROLE "devinfo/%llu/role"
 #define BP_FILE_HINT "devinfo/%llu/type"
@@ -189,6 +192,17 @@ int bp_roles_check(struct btrfs_policy_fs *fs, const struct bp_role_change *chan
 		   size_t count, bool force);
 int bp_roles_write(struct btrfs_policy_fs *fs, const struct bp_role_change *changes,
 		   size_t count, bool force);
+
+/* saved.c */
+struct bp_saved_value {
+	const char *name;
+	const char *value;
+	bool written;
+};
+
+int bp_saved_compose(struct btrfs_policy_fs *fs, struct bp_saved_value *values, size_t count,
+		     char **text);
+int bp_saved_write(struct btrfs_policy_fs *fs, const char *text);
 
 /* select.c: a device as the allocator sees it, real or imagined */
 struct bp_site {

@@ -228,13 +228,18 @@ static int list_mount(struct btrfs_policy_fs *fs, struct list *list, const char 
 	struct identity id;
 	int ret = identify(fs, target, &id);
 
+	/* Hidden below another mount, gone since, or in a place where we may not go. */
+	if (ret == -EINVAL || ret == -ENOENT || ret == -EACCES)
+		return 0;
 	if (ret == -ENOMEM)
-		return ret;
-	if (ret || listed(list, id.fsid))
+		return bp_nomem(fs);
+	if (ret)
+		return bp_failed(fs, ret, "cannot look at the btrfs mounted on '%s'", target);
+	if (listed(list, id.fsid))
 		return 0;
 	memcpy(list->fsids[list->count], id.fsid, sizeof(id.fsid));
 	list->paths[list->count] = strdup(target);
-	return list->paths[list->count++] ? 0 : -ENOMEM;
+	return list->paths[list->count++] ? 0 : bp_nomem(fs);
 }
 
 BP_PUBLIC int btrfs_policy_mounts(struct btrfs_policy_fs *fs, char ***paths)
@@ -252,15 +257,14 @@ BP_PUBLIC int btrfs_policy_mounts(struct btrfs_policy_fs *fs, char ***paths)
 		return bp_failed(fs, ret, "cannot read the mount table");
 	list.paths = calloc(count + 1, sizeof(*list.paths));
 	list.fsids = calloc(count + 1, sizeof(*list.fsids));
-	ret = list.paths && list.fsids ? 0 : -ENOMEM;
+	ret = list.paths && list.fsids ? 0 : bp_nomem(fs);
 	for (size_t i = 0; !ret && i < count; i++)
 		ret = list_mount(fs, &list, mounts[i].target);
 	bp_mounts_free(mounts, count);
 	free(list.fsids);
-	if (!ret) {
+	if (ret)
+		btrfs_policy_strv_free(list.paths);
+	else
 		*paths = list.paths;
-		return 0;
-	}
-	btrfs_policy_strv_free(list.paths);
-	return bp_nomem(fs);
+	return ret;
 }

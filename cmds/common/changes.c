@@ -50,17 +50,36 @@ static void add_change(struct records *records, const struct btrfs_policy_change
 	record_set_bool(record, CHANGE_CHANGED, strcmp(change->old_value, change->new_value));
 }
 
-static void print_json(const struct run *run, const struct btrfs_policy_fs *fs,
-		       const struct btrfs_policy_changes *changes, const char *name)
+/* NULL for no changes at all. */
+json_object *changes_json(const struct run *run, struct btrfs_policy_fs *fs,
+			  const struct btrfs_policy_changes *changes, bool saved)
 {
 	_cleanup_(records) struct records *records = records_new(change_columns, CHANGE_COLUMNS);
 	json_object *object = filesystem_json(fs);
+	_cleanup_free_ char *path = NULL;
 
-	for (size_t i = 0; i < btrfs_policy_changes_count(changes); i++)
+	for (size_t i = 0; changes && i < btrfs_policy_changes_count(changes); i++)
 		add_change(records, btrfs_policy_changes_at(changes, i));
+	if (saved)
+		btrfs_policy_saved_path(fs, &path);
 	json_object_object_add(object, "dry-run", json_object_new_boolean(run->dry_run));
+	json_object_object_add(object, "saved", path ? json_object_new_string(path) : NULL);
 	json_object_object_add(object, "changes", records_json_array(records));
-	json_print_document(name, object);
+	return object;
+}
+
+void changes_print(const struct run *run, const struct btrfs_policy_changes *changes)
+{
+	for (size_t i = 0; i < btrfs_policy_changes_count(changes); i++)
+		print_change(btrfs_policy_changes_at(changes, i), run->dry_run);
+}
+
+void changes_print_saved(const struct run *run, struct btrfs_policy_fs *fs)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (btrfs_policy_saved_path(fs, &path) == 0)
+		say(LEVEL_DEFAULT, "%ssaved in '%s'", run->dry_run ? "would be " : "", path);
 }
 
 int changes_apply(const struct run *run, struct btrfs_policy_fs *fs,
@@ -68,6 +87,7 @@ int changes_apply(const struct run *run, struct btrfs_policy_fs *fs,
 		  const char *name)
 {
 	_cleanup_(changes) struct btrfs_policy_changes *changes = NULL;
+	bool saved = flags & BTRFS_POLICY_SAVE;
 	int ret;
 
 	if (run->dry_run)
@@ -75,10 +95,12 @@ int changes_apply(const struct run *run, struct btrfs_policy_fs *fs,
 	ret = btrfs_policy_apply(fs, request, flags, &changes);
 	if (ret)
 		return filesystem_failed(fs, ret);
-	if (run->json)
-		print_json(run, fs, changes, name);
-	else
-		for (size_t i = 0; i < btrfs_policy_changes_count(changes); i++)
-			print_change(btrfs_policy_changes_at(changes, i), run->dry_run);
+	if (run->json) {
+		json_print_document(name, changes_json(run, fs, changes, saved));
+		return STATUS_OK;
+	}
+	changes_print(run, changes);
+	if (saved)
+		changes_print_saved(run, fs);
 	return STATUS_OK;
 }

@@ -6,6 +6,8 @@
 #ifndef CMDS_CHANGES_H
 #define CMDS_CHANGES_H
 
+#include <json-c/json.h>
+
 #include "cmds/commands.h"
 #include "btrfs-policy.h"
 
@@ -16,5 +18,14 @@
 int changes_apply(const struct run *run, struct btrfs_policy_fs *fs,
 		  const struct btrfs_policy_request *request, unsigned int flags,
 		  const char *name);
+
+/* One JSON object; @saved: name the file that keeps them. @changes may be NULL. */
+json_object *changes_json(const struct run *run, struct btrfs_policy_fs *fs,
+			  const struct btrfs_policy_changes *changes, bool saved);
+
+void changes_print(const struct run *run, const struct btrfs_policy_changes *changes);
+
+/* "saved in ..." */
+void changes_print_saved(const struct run *run, struct btrfs_policy_fs *fs);
 
 #endif

@@ -14,7 +14,7 @@
 #include "cmds/common/filesystem.h"
 #include "cmds/common/messages.h"
 
-static int status_of(int ret)
+int filesystem_status(int ret)
 {
 	switch (ret) {
 	case -EOPNOTSUPP:
@@ -31,7 +31,7 @@ int filesystem_failed(const struct btrfs_policy_fs *fs, int ret)
 	const char *text = btrfs_policy_fs_error(fs);
 
 	error("%s", *text ? text : strerror(-ret));
-	return status_of(ret);
+	return filesystem_status(ret);
 }
 
 int filesystem_open(const char *target, struct btrfs_policy_fs **fs)

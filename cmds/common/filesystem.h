@@ -18,6 +18,9 @@
  */
 int filesystem_open(const char *target, struct btrfs_policy_fs **fs);
 
+/* The exit status for an error of the library. */
+int filesystem_status(int ret);
+
 /* Prints why the last call with @fs failed; returns the exit status for @ret. */
 int filesystem_failed(const struct btrfs_policy_fs *fs, int ret);
 

@@ -74,8 +74,8 @@ bash_is() {	# WANTED WORD...
 }
 
 bash_ours() {
-	bash_is 'set show suggest' btrfs device policy s && bash_is 'usage' /usr/sbin/btrfs d p u &&
-	bash_is 'set show suggest' btrfs-policy s && bash_is '/mnt' btrfs device policy list /mn &&
+	bash_is 'save set show suggest' btrfs device policy s && bash_is 'usage' /usr/sbin/btrfs d p u &&
+	bash_is 'save set show suggest' btrfs-policy s && bash_is '/mnt' btrfs device policy list /mn &&
 	bash_is '--readahead --rot-penalty' btrfs device policy set pid --r
 }
 

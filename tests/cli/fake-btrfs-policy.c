@@ -136,6 +136,43 @@ static void make_two_mounts(void)
 	machine.mounts[1] = "/mnt2";
 }
 
+/* Somebody has edited the file, and the kernel has other values. */
+static void make_saved(void)
+{
+	make_ours();
+	strcpy(machine.saved, "# by hand\n\n  read-policy=roundrobin\n# why\nreadahead = 16M\n");
+}
+
+static void make_in_force(void)
+{
+	make_ours();
+	strcpy(machine.saved, "read-policy = pid\n");
+}
+
+static void make_damaged(void)
+{
+	make_ours();
+	strcpy(machine.saved, "read-policy = roundrobin\nreadahed = 16M\n");
+}
+
+static void make_wrong(void)
+{
+	make_ours();
+	strcpy(machine.saved, "readahead = 16M\nread-policy = fastest\n");
+}
+
+static void make_stock_saved(void)
+{
+	make_stock();
+	strcpy(machine.saved, "readahead = 16M\nread-policy = roundrobin\n");
+}
+
+static void make_etc_full(void)
+{
+	make_ours();
+	machine.saved_error = -ENOSPC;
+}
+
 static void make_no_mounts(void)
 {
 	make_ours();
@@ -167,6 +204,12 @@ static const struct {
 	{ "stubborn", make_stubborn },
 	{ "two-mounts", make_two_mounts },
 	{ "no-mounts", make_no_mounts },
+	{ "saved", make_saved },
+	{ "in-force", make_in_force },
+	{ "damaged", make_damaged },
+	{ "wrong", make_wrong },
+	{ "stock-saved", make_stock_saved },
+	{ "etc-full", make_etc_full },
 };
 
 /* The linker puts these in the place of what the commands call. */

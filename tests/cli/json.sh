@@ -10,7 +10,7 @@ schemas=$top_srcdir/Documentation/schema
 command -v python3 >/dev/null || skip_all "no python3 to check JSON with"
 
 machines="stock stock-tagged ours tagged preferred foreign upstream missing full blocked
-	unprivileged read-only ugly busy canceled no-space"
+	saved in-force damaged stock-saved unprivileged read-only ugly busy canceled no-space"
 
 # valid COMMAND...: where it prints anything, that is a document, checked later.
 valid() {
@@ -39,6 +39,8 @@ set_() { valid device policy set pid && valid --dry-run device policy set roundr
 tag() { valid device policy tag metadata-only 1 2 && valid --dry-run device policy tag data-only 3; }
 suggest() { valid device policy suggest && valid --dry-run device policy suggest -k /mnt; }
 usage() { valid device policy usage -c && valid device policy usage -T; }
+save() { valid device policy save && valid --dry-run device policy save --all; }
+restore() { valid device policy restore && valid --dry-run device policy restore --all; }
 plan() { valid --dry-run balance --preferred-metadata && valid --dry-run balance --p --limit 1; }
 run() { valid balance --preferred-metadata && valid balance --preferred-metadata --limit 1; }
 
@@ -66,7 +68,7 @@ keys_are_kebab() {
 		grep -v '^"__header"' | grep '[A-Z_]'
 }
 
-for what in list show get set_ tag suggest usage plan run background; do
+for what in list show get set_ tag suggest usage save restore plan run background; do
 	check "JSON of ${what%_} is what its schema says" documents
 done
 check "the checker refuses what is wrong" checker

@@ -28,7 +28,8 @@ looking() {
 
 dry_run() {
 	unchanged --dry-run device policy set roundrobin --rot-penalty 7 --readahead 1M &&
-	unchanged device policy set roundrobin --dry-run &&
+	unchanged device policy set roundrobin --save --dry-run &&
+	unchanged --dry-run device policy save &&
 	unchanged --dry-run device policy tag metadata-only nonrotational &&
 	FAKE=tagged FAKE_STATE=$T/before btrfs device policy show >/dev/null &&
 	FAKE=tagged unchanged --dry-run balance --preferred-metadata &&

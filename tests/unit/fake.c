@@ -160,6 +160,7 @@ char *fake_state(const struct fake *fake)
 		fprintf(out, "device %llu type %llx\n",
 			(unsigned long long)fake->devices[i].devid,
 			(unsigned long long)fake->devices[i].type);
+	fprintf(out, "%s", fake->saved);
 	fclose(out);
 	return text;
 }
@@ -303,6 +304,41 @@ static int fake_device_number(void *self, const char *path, uint64_t *number)
 static int fake_sync(void *self)
 {
 	FAKE_MAY_FAIL((struct fake *)self);
+	return 0;
+}
+
+static int fake_saved_read(void *self, const char *fsid, char **text)
+{
+	struct fake *fake = self;
+
+	FAKE_MAY_FAIL(fake);
+	if (!*fake->saved)
+		return -ENOENT;
+	*text = strdup(fake->saved);
+	return 0;
+}
+
+static int fake_saved_write(void *self, const char *fsid, const char *text)
+{
+	struct fake *fake = self;
+
+	FAKE_MAY_FAIL(fake);
+	if (fake->saved_error)
+		return fake->saved_error;
+	snprintf(fake->saved, sizeof(fake->saved), "%s", text);
+	return 0;
+}
+
+static int fake_bdi_fsid(void *self, const char *bdi, char *fsid)
+{
+	struct fake *fake = self;
+
+	FAKE_MAY_FAIL(fake);
+	if (strcmp(bdi, "btrfs-1"))
+		return -ENODEV;
+	if (fake->mount_looks && --fake->mount_looks)
+		return -EAGAIN;
+	strcpy(fsid, FAKE_FSID);
 	return 0;
 }
 
@@ -467,6 +503,9 @@ const struct bp_backend fake_backend = {
 	.sysfs_write = fake_sysfs_write,
 	.device_number = fake_device_number,
 	.facts = fake_facts,
+	.saved_read = fake_saved_read,
+	.saved_write = fake_saved_write,
+	.bdi_fsid = fake_bdi_fsid,
 	.now = fake_now,
 	.sleep = fake_sleep,
 };

@@ -88,6 +88,12 @@ struct fake {
 	int roles_result;
 	uint32_t roles_reason;
 
+	/* Settings that outlive a mount: "" for no file. */
+	char saved[1024];
+	int saved_error; /* of writing them */
+	/* Looks at the bdi device "btrfs-1" until its mount is through. */
+	unsigned int mount_looks;
+
 	uint64_t clock;
 	unsigned int naps;
 };

@@ -108,6 +108,30 @@ static int do_balance(struct btrfs_policy_fs *fs)
 	return ret;
 }
 
+/* Both ways: into a file with lines of its own, and back out of it. */
+static int do_save(struct btrfs_policy_fs *fs)
+{
+	struct btrfs_policy_request *request = btrfs_policy_request_new();
+	struct btrfs_policy_changes *changes = NULL;
+	int ret;
+
+	assert_int_equal(btrfs_policy_request_add(request, "read-policy", 0, "roundrobin"), 0);
+	assert_int_equal(btrfs_policy_request_add(request, "readahead", 0, "16M"), 0);
+	ret = btrfs_policy_apply(fs, request, BTRFS_POLICY_SAVE, &changes);
+	btrfs_policy_changes_free(changes);
+	btrfs_policy_request_free(request);
+	return ret;
+}
+
+static int do_saved_read(struct btrfs_policy_fs *fs)
+{
+	struct btrfs_policy_request *request = NULL;
+	int ret = btrfs_policy_saved_read(fs, &request);
+
+	btrfs_policy_request_free(request);
+	return ret == -ENOENT ? 0 : ret;
+}
+
 /* ---- The walk ----------------------------------------------------------- */
 
 struct operation {
@@ -130,6 +154,8 @@ static const struct operation operations[] = {
 	{ "placement", do_placement, FAKE_STOCK, DISK_METADATA_ONLY, DISK_DATA, false },
 	{ "apply", do_apply, FAKE_OURS, DISK_DATA, DISK_DATA, false },
 	{ "apply, hints", do_apply, FAKE_HINT, DISK_DATA, DISK_DATA, false },
+	{ "save", do_save, FAKE_OURS, DISK_DATA, DISK_DATA, false },
+	{ "saved read", do_saved_read, FAKE_OURS, DISK_DATA, DISK_DATA, false },
 	{ "balance", do_balance, FAKE_OURS, DISK_METADATA_ONLY, DISK_DATA_ONLY, false },
 };
 

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * `btrfs device policy save` and `restore`: settings that outlive a mount, for
+ * one file system or for all that are mounted.  One that fails does not keep the
+ * others from their turn.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "cmds/commands.h"
+#include "cmds/common/changes.h"
+#include "cmds/common/cleanup.h"
+#include "cmds/common/filesystem.h"
+
+/* A mount of a very large file system takes minutes; the unit has a limit of its own. */
+#define MOUNT_SECONDS 300
+
+struct save_args {
+	bool all;
+	const char *bdi;
+};
+
+/* What is done to each file system; @array is NULL or receives its JSON. */
+typedef int (*each_fn)(const struct run *run, struct btrfs_policy_fs *fs, json_object *array);
+
+/* ---- Save --------------------------------------------------------------- */
+
+/* Everything that this kernel has, as it is now. */
+static int request_current(struct btrfs_policy_fs *fs, struct btrfs_policy_request *request)
+{
+	const struct btrfs_policy_setting *setting;
+
+	for (size_t i = 0; (setting = btrfs_policy_setting_at(i)); i++) {
+		_cleanup_free_ char *value = NULL;
+		int ret;
+
+		if (setting->scope == BTRFS_POLICY_SCOPE_DEVICE)
+			continue;
+		ret = btrfs_policy_setting_get(fs, setting->name, 0, &value);
+		if (!ret)
+			ret = btrfs_policy_request_add(request, setting->name, 0, value);
+		if (ret && ret != -EOPNOTSUPP)
+			return ret;
+	}
+	return 0;
+}
+
+static int save_one(const struct run *run, struct btrfs_policy_fs *fs, json_object *array)
+{
+	_cleanup_(request) struct btrfs_policy_request *request =
+		xcheck(btrfs_policy_request_new());
+	_cleanup_(changes) struct btrfs_policy_changes *changes = NULL;
+	unsigned int flags = BTRFS_POLICY_SAVE | (run->dry_run ? BTRFS_POLICY_DRY_RUN : 0);
+	int ret = request_current(fs, request);
+
+	if (!ret)
+		ret = btrfs_policy_apply(fs, request, flags, &changes);
+	if (ret)
+		return filesystem_failed(fs, ret);
+	if (array) {
+		json_object_array_add(array, changes_json(run, fs, changes, true));
+		return STATUS_OK;
+	}
+	for (size_t i = 0; i < btrfs_policy_changes_count(changes); i++) {
+		const struct btrfs_policy_change *change = btrfs_policy_changes_at(changes, i);
+
+		say(LEVEL_DEFAULT, "%s: %s", change->setting->title, change->new_value);
+	}
+	changes_print_saved(run, fs);
+	return STATUS_OK;
+}
+
+/* ---- Restore ------------------------------------------------------------ */
+
+static int nothing_saved(const struct run *run, struct btrfs_policy_fs *fs, json_object *array)
+{
+	const struct save_args *args = run->args;
+
+	if (array)
+		json_object_array_add(array, changes_json(run, fs, NULL, false));
+	else
+		say(args->all || args->bdi ? LEVEL_INFO : LEVEL_DEFAULT, "%s",
+		    btrfs_policy_fs_error(fs));
+	return STATUS_OK;
+}
+
+static int restore_failed(struct btrfs_policy_fs *fs, int ret)
+{
+	_cleanup_free_ char *why = xstrdup(btrfs_policy_fs_error(fs)), *path = NULL;
+
+	btrfs_policy_saved_path(fs, &path);
+	error("cannot restore the settings of '%s' saved in '%s': %s",
+	      btrfs_policy_fs_info(fs)->mount_point, path ? path : "", why);
+	return filesystem_status(ret);
+}
+
+static int restore_one(const struct run *run, struct btrfs_policy_fs *fs, json_object *array)
+{
+	_cleanup_(request) struct btrfs_policy_request *request = NULL;
+	_cleanup_(changes) struct btrfs_policy_changes *changes = NULL;
+	int ret = btrfs_policy_saved_read(fs, &request);
+
+	if (ret == -ENOENT)
+		return nothing_saved(run, fs, array);
+	if (ret)
+		return filesystem_failed(fs, ret);
+	ret = btrfs_policy_apply(fs, request, run->dry_run ? BTRFS_POLICY_DRY_RUN : 0, &changes);
+	if (ret)
+		return restore_failed(fs, ret);
+	if (array)
+		json_object_array_add(array, changes_json(run, fs, changes, true));
+	else
+		changes_print(run, changes);
+	return STATUS_OK;
+}
+
+/* ---- Which ones --------------------------------------------------------- */
+
+static int at_path(const struct run *run, const char *path, each_fn each, json_object *array)
+{
+	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
+	int status = filesystem_open(path, &fs);
+
+	return status ? status : each(run, fs, array);
+}
+
+static int at_all(const struct run *run, each_fn each, json_object *array)
+{
+	_cleanup_(fs) struct btrfs_policy_fs *fs = xcheck(btrfs_policy_fs_new());
+	_cleanup_(strv) char **mounts = NULL;
+	int worst = STATUS_OK, ret = btrfs_policy_mounts(fs, &mounts);
+
+	if (ret)
+		return filesystem_failed(fs, ret);
+	for (char **mount = mounts; *mount; mount++) {
+		int status = at_path(run, *mount, each, array);
+
+		worst = status > worst ? status : worst;
+	}
+	return worst;
+}
+
+/* A mount that failed, or is over already, leaves nothing to do. */
+static int at_bdi(const struct run *run, const char *bdi, each_fn each, json_object *array)
+{
+	_cleanup_(fs) struct btrfs_policy_fs *fs = xcheck(btrfs_policy_fs_new());
+	int ret = btrfs_policy_fs_open_bdi(fs, bdi, MOUNT_SECONDS);
+
+	if (ret == -ENODEV) {
+		say(LEVEL_INFO, "%s", btrfs_policy_fs_error(fs));
+		return STATUS_OK;
+	}
+	return ret ? filesystem_failed(fs, ret) : each(run, fs, array);
+}
+
+static int run_each(const struct run *run, each_fn each, const char *name)
+{
+	json_object *array = run->json ? json_object_new_array() : NULL;
+	const struct save_args *args = run->args;
+	int status;
+
+	if (args->all + !!args->bdi + run->count > 1) {
+		error("more than one target given; name a path or use --all");
+		return STATUS_FAILURE;
+	}
+	if (args->all)
+		status = at_all(run, each, array);
+	else if (args->bdi)
+		status = at_bdi(run, args->bdi, each, array);
+	else
+		status = at_path(run, run->words[0], each, array);
+	if (array && (args->all || json_object_array_length(array)))
+		json_print_document(name, array);
+	else
+		json_object_put(array);
+	return status;
+}
+
+static int cmd_device_policy_save(const struct run *run)
+{
+	return run_each(run, save_one, "device-policy-save");
+}
+
+static int cmd_device_policy_restore(const struct run *run)
+{
+	return run_each(run, restore_one, "device-policy-restore");
+}
+
+static const struct option_row save_options[] = {
+	{ .kind = OPTION_FLAG, .name = "all", .offset = offsetof(struct save_args, all),
+	  .help = "all btrfs file systems that are mounted" },
+	OPTIONS_END
+};
+
+static const struct option_row restore_options[] = {
+	{ .kind = OPTION_FLAG, .name = "all", .offset = offsetof(struct save_args, all),
+	  .help = "all btrfs file systems that are mounted" },
+	{ .kind = OPTION_TEXT, .name = "bdi", .argument = "NAME",
+	  .offset = offsetof(struct save_args, bdi),
+	  .help = "the one with this bdi device, when its mount is through; what the systemd unit uses" },
+	OPTIONS_END
+};
+
+static const char *const save_details[] = {
+	"Writes the read policy, penalties and readahead that are in force now into",
+	"/etc/btrfs-policy.d/<FSID>.conf, see btrfs-policy.conf(5). At each mount a",
+	"udev rule and a systemd unit set them again. Roles are kept by the file",
+	"system.",
+	NULL
+};
+
+static const char *const restore_details[] = {
+	"Sets what was saved for a file system, all of it or nothing. Where nothing",
+	"was saved there is nothing to do. At each mount a udev rule and a systemd",
+	"unit run this.",
+	NULL
+};
+
+const struct command device_policy_save_command = {
+	.token = "save",
+	.synopsis = "[options] [<path>]",
+	.summary = "Keep settings for the next mounts",
+	.details = save_details,
+	.options = save_options,
+	.args_size = sizeof(struct save_args),
+	.max_words = 1,
+	.run = cmd_device_policy_save,
+};
+
+const struct command device_policy_restore_command = {
+	.token = "restore",
+	.synopsis = "[options] [<path>]",
+	.summary = "Set what was saved",
+	.details = restore_details,
+	.options = restore_options,
+	.args_size = sizeof(struct save_args),
+	.max_words = 1,
+	.run = cmd_device_policy_restore,
+};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Part of btrfs-policy.h, which includes it: settings that outlive a mount.  The
+ * file is described in btrfs-policy.conf(5).  The conventions at the top of
+ * btrfs-policy.h hold here too.  Not to be included alone.
+ */
+#ifndef BTRFS_POLICY_H
+#error "include <btrfs-policy.h>"
+#endif
+#ifndef BTRFS_POLICY_SAVED_H
+#define BTRFS_POLICY_SAVED_H
+
+/**
+ * btrfs_policy_saved_path() - the file with what is saved for a file system
+ * @fs: open handle
+ * @path: receives a text to be freed, whether or not the file exists
+ *
+ * Settings get there by btrfs_policy_apply() with BTRFS_POLICY_SAVE.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int btrfs_policy_saved_path(struct btrfs_policy_fs *fs, char **path);
+
+/**
+ * btrfs_policy_saved_read() - what is saved, as a request that can be applied
+ * @fs: open handle
+ * @request: receives the wishes, to be freed with btrfs_policy_request_free()
+ *
+ * Return: 0; -ENOENT if nothing is saved; -EINVAL if the file is damaged (the
+ * error names the line); -EACCES, -EIO, -ENOMEM.
+ */
+int btrfs_policy_saved_read(struct btrfs_policy_fs *fs,
+			    struct btrfs_policy_request **request);
+
+/**
+ * btrfs_policy_fs_open_bdi() - open a file system that is just being mounted
+ * @fs: handle from btrfs_policy_fs_new(), not opened before
+ * @bdi: name of its device in the class "bdi", for example "btrfs-1"
+ * @seconds: how long to wait until the mount can be seen
+ *
+ * The kernel announces that device at the beginning of a mount.
+ *
+ * Return: 0; -ENODEV if the device went away, so the mount failed or is over;
+ * -ETIMEDOUT; or as btrfs_policy_fs_open().
+ */
+int btrfs_policy_fs_open_bdi(struct btrfs_policy_fs *fs, const char *bdi, unsigned int seconds);
+
+#endif
