@@ -214,7 +214,7 @@ int bp_linux_bdi_fsid(void *self, const char *bdi, char *fsid)
 
 	if (!path)
 		return -ENOMEM;
-	if (strchr(bdi, '/') || access(path, F_OK) < 0)
+	if (!*bdi || *bdi == '.' || strchr(bdi, '/') || access(path, F_OK) < 0)
 		return -ENODEV;
 	dir = opendir("/sys/fs/btrfs");
 	if (!dir)
