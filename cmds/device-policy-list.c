@@ -57,10 +57,13 @@ static void print_text(const struct btrfs_policy_fs *fs, const struct records *s
 static void print_json(const struct btrfs_policy_fs *fs, const struct records *settings,
 		       const struct records *capabilities)
 {
+	const char *module = btrfs_policy_module_version(fs);
 	json_object *object = filesystem_json(fs);
 
 	json_object_object_add(object, "kernel",
 			       json_object_new_string(btrfs_policy_kernel_name(fs)));
+	json_object_object_add(object, "module-version",
+			       module ? json_object_new_string(module) : NULL);
 	json_object_object_add(object, "settings", records_json_keyed(settings, SETTING_NAME));
 	json_object_object_add(object, "capabilities",
 			       records_json_keyed(capabilities, CAPABILITY_NAME));

@@ -374,6 +374,14 @@ bool btrfs_policy_enforced(const struct btrfs_policy_fs *fs, const char **why);
 const char *btrfs_policy_kernel_name(const struct btrfs_policy_fs *fs);
 
 /**
+ * btrfs_policy_module_version() - version of the loaded module btrfs.ko
+ * @fs: open handle
+ *
+ * Return: what the module says of itself, or NULL: stock modules have none.
+ */
+const char *btrfs_policy_module_version(const struct btrfs_policy_fs *fs);
+
+/**
  * btrfs_policy_exclusive_operation() - what else is at work on the file system
  * @fs: open handle
  * @name: receives a text to be freed: "none", "balance", "balance paused",

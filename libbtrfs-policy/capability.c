@@ -121,6 +121,21 @@ static int judge_enforced(struct btrfs_policy_fs *fs)
 	return fs->enforced_why ? 0 : bp_nomem(fs);
 }
 
+/* Stock btrfs.ko names no version; one that a package built does. */
+static int read_module_version(struct btrfs_policy_fs *fs)
+{
+	static const char name[] = "../../module/btrfs/version";
+	char text[64];
+	int ret = fs->ops->sysfs_read(fs->backend, name, text, sizeof(text));
+
+	if (ret == -ENOENT)
+		return 0;
+	if (ret)
+		return bp_failed(fs, ret, "cannot read '/sys/module/btrfs/version'");
+	fs->module_version = strdup(text);
+	return fs->module_version ? 0 : bp_nomem(fs);
+}
+
 int bp_capabilities_read(struct btrfs_policy_fs *fs)
 {
 	int ret = 0;
@@ -130,6 +145,8 @@ int bp_capabilities_read(struct btrfs_policy_fs *fs)
 		return bp_nomem(fs);
 	for (size_t i = 0; !ret && i < ROWS; i++)
 		ret = read_row(fs, &rows[i], &fs->capabilities[i]);
+	if (!ret)
+		ret = read_module_version(fs);
 	return ret ? ret : judge_enforced(fs);
 }
 
@@ -139,6 +156,8 @@ void bp_capabilities_free(struct btrfs_policy_fs *fs)
 		free((char *)fs->capabilities[i].file);
 	free(fs->capabilities);
 	free(fs->enforced_why);
+	free(fs->module_version);
+	fs->module_version = NULL;
 	fs->capabilities = NULL;
 	fs->enforced_why = NULL;
 	fs->enforced = false;
@@ -211,4 +230,9 @@ BP_PUBLIC const char *btrfs_policy_kernel_name(const struct btrfs_policy_fs *fs)
 	if (bp_capable(fs, "roles-enforced"))
 		return "allocation-hint";
 	return has_other_policies(fs) ? "experimental-read-policy" : "stock";
+}
+
+BP_PUBLIC const char *btrfs_policy_module_version(const struct btrfs_policy_fs *fs)
+{
+	return fs->module_version;
 }

@@ -51,6 +51,7 @@ struct btrfs_policy_fs {
 	struct bp_device *devices;
 	size_t device_count;
 	struct btrfs_policy_capability *capabilities;
+	char *module_version; /* of the loaded btrfs.ko, or NULL */
 	char *enforced_why;
 	bool enforced;
 	/* For tree searches, kept because there can be very many of them. */

@@ -66,11 +66,15 @@ char *filesystem_enforced(const struct btrfs_policy_fs *fs)
 
 char *filesystem_kernel(const struct btrfs_policy_fs *fs)
 {
+	const char *module = btrfs_policy_module_version(fs);
+	const char *kind = btrfs_policy_kernel_name(fs);
 	struct utsname name;
 
 	if (uname(&name))
-		return xstrdup(btrfs_policy_kernel_name(fs));
-	return xasprintf("%s (%s)", name.release, btrfs_policy_kernel_name(fs));
+		return xstrdup(kind);
+	if (module)
+		return xasprintf("%s (%s), btrfs.ko %s", name.release, kind, module);
+	return xasprintf("%s (%s)", name.release, kind);
 }
 
 enum { FS_FSID, FS_LABEL, FS_MOUNT, FS_COLUMNS };

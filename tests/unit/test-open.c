@@ -178,6 +178,18 @@ static void kernels_are_told_apart(void **state)
 	}
 }
 
+static void only_a_built_module_has_a_version(void **state)
+{
+	struct btrfs_policy_fs *fs = fake_open(&fake);
+
+	assert_null(btrfs_policy_module_version(fs));
+	btrfs_policy_fs_unref(fs);
+	fake_set_file(&fake, "../../module/btrfs/version", "0.1.0");
+	fs = fake_open(&fake);
+	assert_string_equal(btrfs_policy_module_version(fs), "0.1.0");
+	btrfs_policy_fs_unref(fs);
+}
+
 static void mixed_block_groups_are_not_enforced(void **state)
 {
 	struct btrfs_policy_fs *fs;
@@ -217,6 +229,7 @@ int main(void)
 		cmocka_unit_test_setup(devices_are_read, setup),
 		cmocka_unit_test_setup(select_devices, setup),
 		cmocka_unit_test(kernels_are_told_apart),
+		cmocka_unit_test_setup(only_a_built_module_has_a_version, setup),
 		cmocka_unit_test_setup(mixed_block_groups_are_not_enforced, setup),
 		cmocka_unit_test(without_privileges),
 	};
