@@ -52,6 +52,7 @@ struct btrfs_policy_placement;
  * @stripe_length: bytes that each stripe takes on its device
  * @stripes: number of stripes
  * @devids: device of each stripe
+ * @offsets: where each stripe begins on its device
  */
 struct btrfs_policy_chunk {
 	uint64_t logical;
@@ -64,6 +65,7 @@ struct btrfs_policy_chunk {
 	uint64_t stripe_length;
 	uint32_t stripes;
 	const uint64_t *devids;
+	const uint64_t *offsets;
 };
 
 /**
@@ -195,17 +197,37 @@ btrfs_policy_placement_totals(const struct btrfs_policy_placement *placement);
 struct btrfs_policy_plan;
 
 /**
+ * struct btrfs_policy_step_space - one device around one step
+ * @devid: device
+ * @before: bytes without a chunk before the step
+ * @least: the same while what is moved stands in both places
+ * @after: the same after the step
+ */
+struct btrfs_policy_step_space {
+	uint64_t devid;
+	uint64_t before;
+	uint64_t least;
+	uint64_t after;
+};
+
+/**
  * struct btrfs_policy_step - move one chunk
- * @chunk: the chunk as it stands before the plan starts
- * @targets: number of stripes of its new place
+ * @chunk: the chunk as it stands before the plan starts; its @misplaced says why
+ *	it moves (BTRFS_POLICY_PLACED: earlier steps make room where it belongs)
+ * @targets: number of stripes of its new place; 0 if it holds nothing, or if all it
+ *	holds goes into chunks that exist already
  * @target_devids: devices of the new place, as the kernel would choose them
  * @target_stripe_length: bytes of a stripe of the new place
+ * @space_count: number of devices whose unallocated space the step changes
+ * @spaces: those devices
  */
 struct btrfs_policy_step {
 	const struct btrfs_policy_chunk *chunk;
 	uint32_t targets;
 	const uint64_t *target_devids;
 	uint64_t target_stripe_length;
+	size_t space_count;
+	const struct btrfs_policy_step_space *spaces;
 };
 
 /**
@@ -233,10 +255,20 @@ struct btrfs_policy_plan_device {
  * @limit: plan at most this many steps, 0 for no limit
  * @plan: receives the plan, to be freed with btrfs_policy_plan_free()
  *
- * Order: data off devices that exclude it, metadata, system, the rest of the
- * data; within each the least used chunk first.  Each step is tried against the
- * room that the steps before it leave; chunks that find none are left out and
- * counted, see btrfs_policy_plan_blocked().  Nothing on disk is touched.
+ * Order: metadata as soon as there is room, before that data off devices that
+ * exclude it, then system, then the rest of the data; within each the least used
+ * chunk first.  Contents go into chunks that stand right and into new ones, never
+ * into others that stand wrong.  During every step and after it
+ * - one more data, metadata and system chunk can be made (if it could before), and
+ * - what metadata can still take, free in its chunks and unallocated where it may
+ *   go, is not below @slack_floor of the summary (nor lower still if it is below):
+ *   the most of what was free in metadata chunks at the beginning, a tenth of what
+ *   metadata uses, and one chunk of full size beside the global reserve; but at
+ *   most half of what metadata can take when all is done, since small arrays could
+ *   never have as much.
+ * If there is no such order the plan is empty and btrfs_policy_plan_blocked() says
+ * why.  Up to seven chunks every order is tried; with more, one that is unlike the
+ * usual may be overlooked.  Nothing on disk is touched.
  *
  * Return: 0 (also if there is nothing to do) or -ENOMEM.
  */
@@ -277,9 +309,12 @@ btrfs_policy_plan_device(const struct btrfs_policy_plan *plan, size_t index);
  * @steps: chunks that the plan moves
  * @size: logical bytes of those
  * @used: bytes of those in use, which is about what has to be read and written
- * @blocked: misplaced chunks that find no room
+ * @blocked: misplaced chunks if there is no safe order, and so no step
  * @short_bytes: room that would have to be found for the first blocked chunk
- * @beyond_limit: misplaced chunks left out because of the limit
+ * @beyond_limit: chunks left out because of the limit
+ * @slack_before: what metadata can still take now
+ * @slack_after: the same after the last step without a limit
+ * @slack_floor: what it keeps throughout
  */
 struct btrfs_policy_plan_summary {
 	uint64_t chunks;
@@ -290,6 +325,9 @@ struct btrfs_policy_plan_summary {
 	uint64_t blocked;
 	uint64_t short_bytes;
 	uint64_t beyond_limit;
+	uint64_t slack_before;
+	uint64_t slack_after;
+	uint64_t slack_floor;
 };
 
 /**

@@ -211,15 +211,21 @@ struct bp_site {
 	enum btrfs_policy_role role;
 	bool writeable;
 	uint64_t size;
-	uint64_t room; /* bytes that a chunk could take */
+	uint64_t room; /* bytes that chunks could take */
+	uint64_t hole; /* the most of them in one piece; 0: all */
 };
 
-/* A chunk that would be allocated; `devids` has an entry for each stripe. */
+/* Nothing is ever put into the first MiB of a device. */
+#define BP_DEVICE_RESERVED (1024ULL * 1024)
+
+/* A chunk that would be allocated; `devids` and `offsets` have an entry for each stripe. */
 struct bp_target {
 	uint64_t length;
 	uint64_t stripe_length;
+	uint64_t wanted; /* length of hole that was looked for on each device */
 	uint32_t stripes;
 	uint64_t *devids;
+	uint64_t *offsets; /* array.c fills them in */
 };
 
 struct bp_site *bp_site_find(struct bp_site *sites, size_t count, uint64_t devid);
@@ -231,6 +237,10 @@ enum btrfs_policy_misplaced bp_judge(struct bp_site *sites, size_t count,
 uint32_t bp_not_first_choice(struct bp_site *sites, size_t count, uint64_t type,
 			     const uint64_t *devids, uint32_t stripes);
 bool bp_site_misuses(const struct bp_site *site, const struct btrfs_policy_chunk *chunk);
+uint64_t bp_site_hole(const struct bp_site *site);
+uint64_t bp_worthwhile(const struct bp_site *sites, size_t count, uint64_t type);
+uint64_t bp_largest_chunk(const struct bp_site *sites, size_t count, uint64_t type);
+uint64_t bp_type_of_new(uint64_t kind_flags, uint64_t profiles, uint32_t writeable);
 bool bp_excluded(const struct bp_site *site, uint64_t type);
 uint32_t bp_allowed_sites(const struct bp_site *sites, size_t count, uint64_t type);
 

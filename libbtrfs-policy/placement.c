@@ -7,9 +7,6 @@
 
 #include "placement.h"
 
-/* Nothing is ever put into the first MiB of a device. */
-#define DEVICE_RESERVED (1024ULL * 1024)
-
 BP_PUBLIC void btrfs_policy_placement_free(struct btrfs_policy_placement *placement)
 {
 	if (!placement)
@@ -59,6 +56,7 @@ static int take_chunk(struct btrfs_policy_fs *fs, const struct bp_item *item, vo
 		return bp_error(fs, ret, "the item of chunk %llu of '%s' is damaged (%zu bytes)",
 				(unsigned long long)item->offset, fs->mount_point, item->length);
 	chunk.devids = devids;
+	chunk.offsets = devids + chunk.stripes;
 	ret = bp_placement_add_chunk(user, &chunk);
 	if (ret) {
 		free(devids);
@@ -175,7 +173,7 @@ static void fill_site(const struct btrfs_policy_fs *fs, const struct bp_device *
 	site->size = pub->size;
 	site->role = fs->info.mixed ? BTRFS_POLICY_ROLE_DATA_PREFERRED : pub->role;
 	site->writeable = device->writeable;
-	site->room = free_bytes > DEVICE_RESERVED ? free_bytes - DEVICE_RESERVED : 0;
+	site->room = free_bytes > BP_DEVICE_RESERVED ? free_bytes - BP_DEVICE_RESERVED : 0;
 }
 
 static int take_devices(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
@@ -283,6 +281,19 @@ int bp_placement_sum(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *
 	return ret ? bp_nomem(fs) : 0;
 }
 
+/* What metadata keeps back for itself; unknown to kernels that do not show it. */
+static int read_reserve(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
+{
+	_cleanup_free_ char *text = NULL;
+	int ret = bp_sysfs_read(fs, "allocation/global_rsv_size", 0, &text);
+
+	if (ret == -ENOENT)
+		return 0;
+	if (!ret)
+		placement->global_reserve = strtoull(text, NULL, 10);
+	return ret;
+}
+
 BP_PUBLIC int btrfs_policy_placement_read(struct btrfs_policy_fs *fs,
 					  struct btrfs_policy_placement **placement)
 {
@@ -299,6 +310,8 @@ BP_PUBLIC int btrfs_policy_placement_read(struct btrfs_policy_fs *fs,
 		ret = read_chunks(fs, new);
 	if (!ret)
 		ret = read_usage(fs, new);
+	if (!ret)
+		ret = read_reserve(fs, new);
 	if (!ret)
 		ret = bp_placement_sum(fs, new);
 	if (!ret)

@@ -17,6 +17,7 @@ struct btrfs_policy_placement {
 	struct btrfs_policy_profile_usage *profiles;
 	size_t profile_count;
 	struct btrfs_policy_totals totals;
+	uint64_t global_reserve; /* bytes; 0: not known */
 };
 
 /* placement.c; for tests also: judge and sum chunks that are there already */

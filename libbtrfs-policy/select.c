@@ -4,8 +4,6 @@
  * on a chunk that exists.  Who is chosen is decided by the header shared with
  * the kernel series; here is only what surrounds it: how large chunks are made
  * and what a device offers.  Pure: knows no file system and no kernel.
- *
- * A device's room is taken to be in one piece.
  */
 #include <string.h>
 
@@ -30,6 +28,12 @@ struct bp_site *bp_site_find(struct bp_site *sites, size_t count, uint64_t devid
 static enum btrfs_role_rank rank_of(const struct bp_site *site, uint64_t type)
 {
 	return btrfs_role_rank(bp_role_core(site->role), btrfs_role_kind(type));
+}
+
+/* Bytes of the longest hole; room that nobody looked into is in one piece. */
+uint64_t bp_site_hole(const struct bp_site *site)
+{
+	return site->hole && site->hole < site->room ? site->hole : site->room;
 }
 
 bool bp_excluded(const struct bp_site *site, uint64_t type)
@@ -119,13 +123,14 @@ static uint32_t gather(const struct bp_site *sites, size_t count, uint64_t type,
 	uint32_t found = 0;
 
 	for (size_t i = 0; i < count; i++) {
+		uint64_t hole = bp_site_hole(&sites[i]);
+
 		if (!sites[i].writeable || bp_excluded(&sites[i], type) ||
-		    sites[i].room < STRIPE_UNIT * dev_stripes)
+		    hole < STRIPE_UNIT * dev_stripes)
 			continue;
 		info[found].dev = (void *)&sites[i];
 		info[found].total_avail = sites[i].room;
-		info[found].max_avail = min_u64(sites[i].room,
-						limits->max_stripe * dev_stripes);
+		info[found].max_avail = min_u64(hole, limits->max_stripe * dev_stripes);
 		info[found++].rank = rank_of(&sites[i], type);
 	}
 	qsort(info, found, sizeof(*info), by_room);
@@ -187,7 +192,47 @@ int bp_select(const struct bp_site *sites, size_t count, uint64_t type,
 	target->stripes = devs * limits.profile->dev_stripes;
 	set_size(target, &limits, info[devs - 1].max_avail);
 	set_devids(target, info, limits.profile->dev_stripes);
+	target->wanted = limits.max_stripe * limits.profile->dev_stripes;
 	return target->length ? 0 : -ENOSPC;
+}
+
+/*
+ * Bytes of a device's part of a chunk below which a chunk is hardly worth its
+ * name, as the kernel draws that line for devices with crumbs of room.
+ */
+uint64_t bp_worthwhile(const struct bp_site *sites, size_t count, uint64_t type)
+{
+	struct limits limits;
+
+	set_limits(&limits, sites, count, type);
+	return limits.role.useful;
+}
+
+/* Bytes of the largest chunk that the array's size allows. */
+uint64_t bp_largest_chunk(const struct bp_site *sites, size_t count, uint64_t type)
+{
+	struct limits limits;
+
+	set_limits(&limits, sites, count, type);
+	return limits.max_chunk;
+}
+
+/*
+ * What the allocator makes for a kind when chunks of `profiles` exist: of those
+ * that the number of devices allows the one with most redundancy.
+ */
+uint64_t bp_type_of_new(uint64_t kind_flags, uint64_t profiles, uint32_t writeable)
+{
+	static const uint64_t order[] = {
+		BTRFS_BLOCK_GROUP_RAID1C4, BTRFS_BLOCK_GROUP_RAID6, BTRFS_BLOCK_GROUP_RAID1C3,
+		BTRFS_BLOCK_GROUP_RAID5, BTRFS_BLOCK_GROUP_RAID10, BTRFS_BLOCK_GROUP_RAID1,
+		BTRFS_BLOCK_GROUP_DUP, BTRFS_BLOCK_GROUP_RAID0,
+	};
+
+	for (size_t i = 0; i < BP_ARRAY_SIZE(order); i++)
+		if (profiles & order[i] && writeable >= bp_profile_of(order[i])->devs_min)
+			return kind_flags | order[i];
+	return kind_flags;
 }
 
 /* ---- Verdict on a chunk ------------------------------------------------- */

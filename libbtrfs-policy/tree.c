@@ -161,6 +161,7 @@ int bp_decode_device(const struct bp_item *item, struct btrfs_dev_item *device)
 	return 0;
 }
 
+/* Devids, and behind them as many offsets. */
 static int decode_stripes(const struct bp_item *item, uint32_t count, uint64_t **devids)
 {
 	const size_t head = offsetof(struct btrfs_chunk, stripe);
@@ -169,12 +170,13 @@ static int decode_stripes(const struct bp_item *item, uint32_t count, uint64_t *
 
 	if (item->length != head + count * sizeof(stripe))
 		return -EUCLEAN;
-	*devids = calloc(count, sizeof(**devids));
+	*devids = calloc(2 * count, sizeof(**devids));
 	if (!*devids)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
 		memcpy(&stripe, data + head + i * sizeof(stripe), sizeof(stripe));
 		(*devids)[i] = le64toh(stripe.devid);
+		(*devids)[count + i] = le64toh(stripe.offset);
 	}
 	return 0;
 }

@@ -87,7 +87,10 @@ static void emit_chunk(struct sink *sink, const struct fake_chunk *chunk)
 
 	memcpy(bytes, &head, sizeof(head));
 	for (uint32_t i = 0; i < chunk->stripes; i++) {
-		struct btrfs_stripe stripe = { .devid = htole64(chunk->devids[i]) };
+		struct btrfs_stripe stripe = {
+			.devid = htole64(chunk->devids[i]),
+			.offset = htole64(chunk->offsets[i]),
+		};
 
 		memcpy(bytes + at, &stripe, sizeof(stripe));
 		at += sizeof(stripe);

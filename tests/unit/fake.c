@@ -64,6 +64,64 @@ static uint64_t next_logical(const struct fake *fake)
 	return next;
 }
 
+static uint64_t stripe_length(const struct fake_chunk *chunk)
+{
+	const struct bp_profile *profile = bp_profile_of(chunk->type);
+
+	return profile ? bp_stripe_length(profile, chunk->length, chunk->stripes) : 0;
+}
+
+/* The end of what begins at or before `at` and reaches behind it, else `at`. */
+static uint64_t skip_used(const struct fake *fake, uint64_t devid, uint64_t at, uint64_t *next)
+{
+	*next = UINT64_MAX;
+	for (size_t i = 0; i < fake->chunk_count; i++) {
+		const struct fake_chunk *chunk = &fake->chunks[i];
+
+		for (uint32_t j = 0; j < chunk->stripes; j++) {
+			uint64_t start = chunk->offsets[j], end = start + stripe_length(chunk);
+
+			if (chunk->devids[j] != devid || !start || end <= at)
+				continue;
+			if (start <= at)
+				return skip_used(fake, devid, end, next);
+			*next = start < *next ? start : *next;
+		}
+	}
+	return at;
+}
+
+uint64_t fake_hole(const struct fake *fake, const struct fake_device *device, uint64_t wanted,
+		   uint64_t *start)
+{
+	uint64_t at = MiB, next, longest = 0;
+
+	for (*start = device->size; at < device->size; at = next) {
+		at = skip_used(fake, device->devid, at, &next);
+		if (at >= device->size)
+			break;
+		next = next < device->size ? next : device->size;
+		if (next - at > longest) {
+			longest = next - at;
+			*start = at;
+		}
+		if (longest >= wanted)
+			break;
+	}
+	return longest;
+}
+
+void fake_set_offsets(struct fake *fake, struct fake_chunk *chunk)
+{
+	memset(chunk->offsets, 0, sizeof(chunk->offsets));
+	for (uint32_t i = 0; i < chunk->stripes; i++) {
+		for (size_t j = 0; j < fake->device_count; j++)
+			if (fake->devices[j].devid == chunk->devids[i])
+				fake_hole(fake, &fake->devices[j], stripe_length(chunk),
+					  &chunk->offsets[i]);
+	}
+}
+
 struct fake_chunk *fake_add_chunk(struct fake *fake, uint64_t type, uint64_t length,
 				  uint64_t used, uint32_t stripes, ...)
 {
@@ -80,6 +138,7 @@ struct fake_chunk *fake_add_chunk(struct fake *fake, uint64_t type, uint64_t len
 		chunk->devids[i] = va_arg(args, int);
 	va_end(args);
 	fake->chunk_count++;
+	fake_set_offsets(fake, chunk);
 	return chunk;
 }
 
@@ -119,11 +178,6 @@ void fake_two_and_two(struct fake *fake, enum fake_kernel kernel, uint64_t ssd_t
 	fake_add_chunk(fake, BTRFS_BLOCK_GROUP_DATA | BTRFS_BLOCK_GROUP_RAID1, GiB, GiB, 2, 3, 4);
 	fake_add_chunk(fake, BTRFS_BLOCK_GROUP_DATA | BTRFS_BLOCK_GROUP_RAID1, GiB, 500 * MiB, 2,
 		       1, 2);
-}
-
-static uint64_t stripe_length(const struct fake_chunk *chunk)
-{
-	return bp_stripe_length(bp_profile_of(chunk->type), chunk->length, chunk->stripes);
 }
 
 uint64_t fake_unallocated(const struct fake *fake, const struct fake_device *device)
@@ -396,10 +450,10 @@ static bool wanted(const struct btrfs_ioctl_balance_args *args, const struct fak
 	       chunk->logical + chunk->length > filter->vstart;
 }
 
-/* What the kernel would allocate: with roles where it knows them, else without. */
-static int allocate(struct fake *fake, uint64_t type, struct bp_target *target)
+/* The devices as the allocator sees them: with roles where it knows them, else without. */
+static void fill_sites(struct fake *fake, struct bp_site *sites)
 {
-	struct bp_site sites[FAKE_DEVICES];
+	uint64_t start;
 
 	for (size_t i = 0; i < fake->device_count; i++) {
 		const struct fake_device *device = &fake->devices[i];
@@ -412,8 +466,31 @@ static int allocate(struct fake *fake, uint64_t type, struct bp_target *target)
 			.size = device->size,
 			.room = fake_unallocated(fake, device) - MiB,
 		};
+		sites[i].hole = fake_hole(fake, device, UINT64_MAX, &start);
 	}
-	return bp_select(sites, fake->device_count, type, target);
+}
+
+/* Into what is free in chunks of the type that are not misplaced. */
+static void move_into_free(struct fake *fake, size_t from, uint64_t *left)
+{
+	struct bp_site sites[FAKE_DEVICES];
+
+	fill_sites(fake, sites);
+	for (size_t i = 0; i < fake->chunk_count && *left; i++) {
+		struct fake_chunk *to = &fake->chunks[i];
+		const struct btrfs_policy_chunk chunk = {
+			.type = to->type, .stripe_length = stripe_length(to),
+			.stripes = to->stripes, .devids = to->devids,
+		};
+		uint64_t part = to->length - to->used;
+
+		if (i == from || to->type != fake->chunks[from].type ||
+		    bp_judge(sites, fake->device_count, &chunk))
+			continue;
+		part = part < *left ? part : *left;
+		to->used += part;
+		*left -= part;
+	}
 }
 
 /* One new chunk for as much of what is left as it can hold. */
@@ -422,8 +499,11 @@ static int move_part(struct fake *fake, uint64_t type, uint64_t *left)
 	struct fake_chunk *new = &fake->chunks[fake->chunk_count];
 	uint64_t devids[2 * FAKE_DEVICES];
 	struct bp_target target = { .devids = devids };
-	int ret = allocate(fake, type, &target);
+	struct bp_site sites[FAKE_DEVICES];
+	int ret;
 
+	fill_sites(fake, sites);
+	ret = bp_select(sites, fake->device_count, type, &target);
 	if (ret)
 		return ret;
 	new->type = type;
@@ -434,21 +514,24 @@ static int move_part(struct fake *fake, uint64_t type, uint64_t *left)
 	memcpy(new->devids, devids, new->stripes * sizeof(*devids));
 	*left -= new->used;
 	fake->chunk_count++;
+	fake_set_offsets(fake, new);
 	return 0;
 }
 
-/* The old chunk goes when all it holds is elsewhere; else the new ones go again. */
+/* The old chunk goes when all it holds is elsewhere; else what was moved comes back. */
 static int relocate(struct fake *fake, size_t index)
 {
+	static struct fake before;
 	struct fake_chunk *chunk = &fake->chunks[index];
-	size_t before = fake->chunk_count;
 	uint64_t left = chunk->used;
 	int ret = 0;
 
+	before = *fake;
+	move_into_free(fake, index, &left);
 	while (!ret && left)
 		ret = move_part(fake, chunk->type, &left);
 	if (ret) {
-		fake->chunk_count = before;
+		*fake = before;
 		return ret;
 	}
 	memmove(chunk, chunk + 1, (fake->chunk_count - index - 1) * sizeof(*chunk));

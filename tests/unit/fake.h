@@ -35,6 +35,7 @@ struct fake_chunk {
 	uint64_t type;
 	uint32_t stripes;
 	uint64_t devids[FAKE_STRIPES];
+	uint64_t offsets[FAKE_STRIPES];
 };
 
 struct fake_file {
@@ -115,6 +116,11 @@ struct fake_chunk *fake_add_chunk(struct fake *fake, uint64_t type, uint64_t len
 struct fake_file *fake_file(struct fake *fake, const char *name);
 void fake_set_file(struct fake *fake, const char *name, const char *text);
 uint64_t fake_unallocated(const struct fake *fake, const struct fake_device *device);
+/* Bytes of the first hole of at least `wanted` bytes, else of the longest one. */
+uint64_t fake_hole(const struct fake *fake, const struct fake_device *device, uint64_t wanted,
+		   uint64_t *start);
+/* Where the chunk's stripes stand, after a change of it. */
+void fake_set_offsets(struct fake *fake, struct fake_chunk *chunk);
 struct btrfs_policy_fs *fake_open(struct fake *fake);
 /* Everything that can be changed, as text; to be freed. */
 char *fake_state(const struct fake *fake);
