@@ -55,7 +55,7 @@ uint32_t bp_allowed_sites(const struct bp_site *sites, size_t count, uint64_t ty
 struct limits {
 	const struct bp_profile *profile;
 	struct btrfs_role_profile role;
-	uint64_t max_chunk;
+	struct btrfs_role_limits chunk;
 	uint64_t max_stripe;
 };
 
@@ -64,13 +64,16 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static uint64_t writeable_bytes(const struct bp_site *sites, size_t count)
+static void count_bytes(struct btrfs_role_limits *limits, const struct bp_site *sites,
+			size_t count, uint64_t type)
 {
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < count; i++)
-		sum += sites[i].writeable ? sites[i].size : 0;
-	return sum;
+	memset(limits, 0, sizeof(*limits));
+	for (size_t i = 0; i < count; i++) {
+		if (!sites[i].writeable)
+			continue;
+		limits->rw_bytes += sites[i].size;
+		limits->rank_bytes[rank_of(&sites[i], type)] += sites[i].size;
+	}
 }
 
 static uint64_t chunk_size_of(uint64_t type, uint64_t total)
@@ -86,21 +89,21 @@ static void set_limits(struct limits *limits, const struct bp_site *sites, size_
 		       uint64_t type)
 {
 	const struct bp_profile *profile = bp_profile_of(type);
-	uint64_t total = writeable_bytes(sites, count);
 	uint32_t most = profile->devs_max ? profile->devs_max : UINT32_MAX;
 
 	if (type & BTRFS_BLOCK_GROUP_SYSTEM && most > SYSTEM_DEVS_MAX)
 		most = SYSTEM_DEVS_MAX;
 	limits->profile = profile;
-	limits->max_chunk = chunk_size_of(type, total);
-	limits->max_stripe = min_u64(limits->max_chunk, GIB);
-	limits->max_chunk = min_u64(limits->max_chunk, total / 10);
+	count_bytes(&limits->chunk, sites, count, type);
+	limits->chunk.max_chunk = chunk_size_of(type, limits->chunk.rw_bytes);
+	limits->max_stripe = min_u64(limits->chunk.max_chunk, GIB);
 	limits->role.striped = !profile->devs_max;
 	limits->role.devs_min = profile->devs_min;
 	limits->role.devs_max = most;
 	limits->role.devs_increment = profile->devs_increment;
-	limits->role.useful = btrfs_role_useful_bytes(limits->max_chunk, limits->max_stripe,
-						      profile->dev_stripes);
+	limits->role.useful = btrfs_role_useful_bytes(
+		btrfs_role_max_chunk(&limits->chunk, BTRFS_ROLE_RANK_FIRST),
+		limits->max_stripe, profile->dev_stripes);
 }
 
 /* ---- Selection ---------------------------------------------------------- */
@@ -116,6 +119,18 @@ static int by_room(const void *a, const void *b)
 	return (left->dev > right->dev) - (left->dev < right->dev);
 }
 
+/* What a device offers to a chunk of the type. */
+static uint64_t room_for(const struct bp_site *site, uint64_t type)
+{
+	uint64_t kept = 0;
+
+	if (!(type & BTRFS_BLOCK_GROUP_SYSTEM))
+		kept = btrfs_role_system_room(bp_role_core(site->role), site->size);
+	/* The kernel counts what is reserved at the start of the device, `room` does not. */
+	kept = kept > MIB ? kept - MIB : 0;
+	return site->room > kept ? min_u64(site->room - kept, bp_site_hole(site)) : 0;
+}
+
 static uint32_t gather(const struct bp_site *sites, size_t count, uint64_t type,
 		       const struct limits *limits, struct btrfs_device_info *info)
 {
@@ -123,14 +138,14 @@ static uint32_t gather(const struct bp_site *sites, size_t count, uint64_t type,
 	uint32_t found = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		uint64_t hole = bp_site_hole(&sites[i]);
+		uint64_t room = room_for(&sites[i], type);
 
 		if (!sites[i].writeable || bp_excluded(&sites[i], type) ||
-		    hole < STRIPE_UNIT * dev_stripes)
+		    room < STRIPE_UNIT * dev_stripes)
 			continue;
 		info[found].dev = (void *)&sites[i];
 		info[found].total_avail = sites[i].room;
-		info[found].max_avail = min_u64(hole, limits->max_stripe * dev_stripes);
+		info[found].max_avail = min_u64(room, limits->max_stripe * dev_stripes);
 		info[found++].rank = rank_of(&sites[i], type);
 	}
 	qsort(info, found, sizeof(*info), by_room);
@@ -142,14 +157,15 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
 	return (value + unit - 1) / unit * unit;
 }
 
-static void set_size(struct bp_target *target, const struct limits *limits, uint64_t avail)
+static void set_size(struct bp_target *target, const struct limits *limits, uint64_t avail,
+		     uint64_t max_chunk)
 {
 	const struct bp_profile *profile = limits->profile;
 	uint32_t data = (target->stripes - profile->parity) / profile->copies;
 	uint64_t stripe = avail / profile->dev_stripes;
 
-	if (stripe * data > limits->max_chunk)
-		stripe = min_u64(stripe, round_up(limits->max_chunk / data, 16 * MIB));
+	if (stripe * data > max_chunk)
+		stripe = min_u64(stripe, round_up(max_chunk / data, 16 * MIB));
 	stripe = min_u64(stripe, GIB);
 	target->stripe_length = stripe / STRIPE_UNIT * STRIPE_UNIT;
 	target->length = target->stripe_length * data;
@@ -190,7 +206,8 @@ int bp_select(const struct bp_site *sites, size_t count, uint64_t type,
 	if (devs > limits.role.devs_max)
 		devs = limits.role.devs_max;
 	target->stripes = devs * limits.profile->dev_stripes;
-	set_size(target, &limits, info[devs - 1].max_avail);
+	set_size(target, &limits, info[devs - 1].max_avail,
+		 btrfs_role_max_chunk(&limits.chunk, btrfs_role_best_rank(info, devs)));
 	set_devids(target, info, limits.profile->dev_stripes);
 	target->wanted = limits.max_stripe * limits.profile->dev_stripes;
 	return target->length ? 0 : -ENOSPC;

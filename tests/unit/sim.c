@@ -101,28 +101,42 @@ struct choice {
 	int rank;
 };
 
-static uint64_t total_size(const struct sim *sim)
+/* Of the devices up to that rank. */
+static uint64_t total_size(const struct sim *sim, enum sim_kind kind, int rank)
 {
 	uint64_t total = 0;
 
 	for (int i = 0; i < sim->device_count; i++)
-		total += sim->devices[i].size;
+		if (sim_rank(&sim->devices[i], kind) <= rank)
+			total += sim->devices[i].size;
 	return total;
 }
 
-static uint64_t longest_chunk(const struct sim *sim, enum sim_kind kind, uint64_t *stripe)
+/* The longest for a chunk whose best device has the rank. */
+static uint64_t longest_chunk(const struct sim *sim, enum sim_kind kind, int rank,
+			      uint64_t *stripe)
 {
-	uint64_t total = total_size(sim);
+	uint64_t total = total_size(sim, kind, rank);
 	uint64_t most = kind == SIM_DATA ? 10 * GiB : kind == SIM_SYSTEM ? 32 * MiB :
-			total > 50 * GiB ? GiB : 256 * MiB;
+			total_size(sim, kind, NEVER) > 50 * GiB ? GiB : 256 * MiB;
 
 	*stripe = most < GiB ? most : GiB;
 	return most < total / 10 ? most : total / 10;
 }
 
+/* What system chunks alone may take from a device that prefers metadata. */
+static uint64_t kept_back(const struct sim_device *device, enum sim_kind kind)
+{
+	bool for_metadata = device->role == 1 || device->role == 2;
+
+	if (kind == SIM_SYSTEM || !for_metadata)
+		return 0;
+	return device->size < 160 * MiB ? device->size / 10 : 16 * MiB;
+}
+
 uint64_t sim_useful(const struct sim *sim, enum sim_kind kind, enum sim_profile profile)
 {
-	uint64_t stripe, most = longest_chunk(sim, kind, &stripe), useful = 64 * MiB;
+	uint64_t stripe, most = longest_chunk(sim, kind, 0, &stripe), useful = 64 * MiB;
 
 	useful = stripe < useful ? stripe : useful;
 	useful = most < useful ? most : useful;
@@ -164,7 +178,10 @@ static int gather(const struct sim *sim, enum sim_kind kind, uint64_t wanted, ui
 	for (int i = 0; i < sim->device_count; i++) {
 		const struct sim_device *device = &sim->devices[i];
 		uint64_t start, hole = sim_hole(device, wanted, &start);
+		uint64_t room = sim_free(device), kept = kept_back(device, kind);
 
+		room = room > kept ? room - kept : 0;
+		hole = hole < room ? hole : room;
 		if (sim_rank(device, kind) == NEVER || hole < least)
 			continue;
 		choices[count++] = (struct choice){
@@ -173,6 +190,15 @@ static int gather(const struct sim *sim, enum sim_kind kind, uint64_t wanted, ui
 		};
 	}
 	return count;
+}
+
+static int best_rank(const struct choice *choices, int count)
+{
+	int best = NEVER;
+
+	for (int i = 0; i < count; i++)
+		best = choices[i].rank < best ? choices[i].rank : best;
+	return best;
 }
 
 static bool all_alike(const struct choice *choices, int count)
@@ -220,7 +246,7 @@ bool sim_pick(const struct sim *sim, enum sim_kind kind, enum sim_profile profil
 	      struct sim_chunk *chunk)
 {
 	const struct sim_rules *rules = &sim_rules[profile];
-	uint64_t stripe, most = longest_chunk(sim, kind, &stripe);
+	uint64_t stripe, most = longest_chunk(sim, kind, NEVER, &stripe);
 	uint64_t wanted = stripe * rules->per_device;
 	struct choice choices[SIM_DEVICES];
 	int count = gather(sim, kind, wanted, 65536 * rules->per_device, choices);
@@ -240,6 +266,7 @@ bool sim_pick(const struct sim *sim, enum sim_kind kind, enum sim_profile profil
 	chunk->profile = profile;
 	chunk->stripes = count * rules->per_device;
 	data = (chunk->stripes - rules->parity) / rules->copies;
+	most = longest_chunk(sim, kind, best_rank(choices, count), &stripe);
 	stripe = choices[count - 1].hole / rules->per_device;
 	if (stripe * data > most) {
 		uint64_t less = (most / data + 16 * MiB - 1) / (16 * MiB) * (16 * MiB);

@@ -251,6 +251,9 @@ static void holes_count(void **state)
 	fake.chunks[1] = fake.chunks[3];
 	fake.chunks[2] = fake.chunks[4];
 	fake.chunk_count = 3;
+	/* Full, but it makes the array large enough for chunks of 1 GiB. */
+	fake_add_device(&fake, MiB + 20 * GiB, DISK_DATA_ONLY, true);
+	fake_add_chunk(&fake, DATA, 20 * GiB, 20 * GiB, 1, 3);
 	make_plan(&planned, 0);
 	assert_int_equal(summary(&planned)->steps, 1);
 	step = btrfs_policy_plan_step(planned.plan, 0);

@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# lab: --mem 1G --disk ssd:size=1G,seed=1 --disk ssd:size=1G,seed=2 --disk hdd:size=2G,seed=3 --disk hdd:size=2G,seed=4
+#
+# What other kernels have written into the field of the role: tags of the
+# allocation-hint patches, values nobody has defined, bits that are not ours, and
+# roles that leave no device for metadata, with the way out.
+[ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
+. "$LAB_LIB"
+dev_type=$(dirname "$LAB_LIB")/dev-type
+
+# Stop, write types as DEVID=VALUE..., go on.
+retag() {
+	! mountpoint -q "$LAB_MNT" || umount "$LAB_MNT" || return
+	"$dev_type" $(lab_disks) -- "$@" && btrfs check /dev/labda || return
+	dmesg -C
+	lab_mount /dev/labda
+}
+
+roles() {
+	local id
+
+	for id in 1 2 3 4; do
+		sed 's/.*\[\(.*\)\].*/\1/' "$(lab_sysfs)/devinfo/$id/role"
+	done | xargs
+}
+
+# Types in the chunk tree, by devid.
+types() {
+	btrfs inspect-internal dump-tree -t chunk /dev/labda |
+		awk '/DEV_ITEMS DEV_ITEM/ { mine = 1 } mine && $(NF - 1) == "type" { print $NF; mine = 0 }' | xargs
+}
+
+# Devids that hold chunks of the kind.
+where() {
+	lab_chunks /dev/labda | grep "^$1" | cut -d' ' -f4- | xargs -n1 | sort -u | xargs
+}
+
+# Chunks made by this kernel, for all that there is.
+remake() {
+	btrfs balance start --force "$LAB_MNT" && lab_fill "$LAB_MNT/f" 50 && sync
+}
+
+try mkfs lab_mkfs raid1 $(lab_disks) || bail_out mkfs
+try 'tags of allocation-hint kernels: 2 is metadata-only, 3 data-only' retag 1=2 2=2 3=3 4=3 || bail_out retag
+is "$(roles)" 'metadata-only metadata-only data-only data-only' 'tags of allocation-hint kernels: shown'
+is "$(dmesg | grep -i role)" '' 'tags of allocation-hint kernels: nothing to warn of'
+try 'tags of allocation-hint kernels: new chunks' remake
+is "$(where META) $(where SYS) / $(where DATA)" '1 2 1 2 / 3 4' 'tags of allocation-hint kernels: obeyed'
+
+try 'foreign values 4 and 5' retag 1=4 2=5 3=0 4=0
+is "$(roles)" 'foreign:4 foreign:5 data-preferred data-preferred' 'foreign values: shown'
+try 'foreign values: new chunks' remake
+is "$(where META) $(where SYS) $(where DATA)" '3 4 3 4 3 4' 'foreign values: not used while others can serve'
+lab_stream 1 3000 2>/dev/null | dd of="$LAB_MNT/big" bs=1M iflag=fullblock 2>/dev/null
+is "$(where DATA)" '1 2 3 4' 'foreign values: used when no other device can serve'
+rm "$LAB_MNT/big"
+is "$(types)" '4 5 0 0' 'foreign values: kept'
+
+try 'undefined values 6 and 7' retag 1=6 2=7
+is "$(roles)" 'data-preferred data-preferred data-preferred data-preferred' 'undefined values: no role'
+is "$(dmesg | grep -c 'unknown role')" 2 'undefined values: one warning for each device'
+try 'undefined values: replaced by a role' btrfs -q device policy tag metadata-preferred 1 2 "$LAB_MNT"
+is "$(types)" '1 1 0 0' 'undefined values: gone'
+
+try 'other bits of the field' retag 1=0xdead00000000bee8 2=0x100000000
+is "$(roles)" 'data-preferred data-preferred data-preferred data-preferred' 'other bits: not a part of the role'
+try 'other bits: set roles' btrfs -q device policy tag metadata-only 1 2 "$LAB_MNT"
+is "$(types)" "$((0xdead00000000beea)) $((0x100000002)) 0 0" 'other bits: above 32 and below, all kept'
+
+try 'roles that leave none for metadata: mounts' retag 1=3 2=3 3=3 4=3
+is "$(dmesg | grep -c 'too few devices left for the metadata profile')" 1 'roles that leave none for metadata: warned of'
+is "$(lab_small_files "$LAB_MNT/d" 1000000 1500 12000)" 'No space left on device' 'roles that leave none for metadata: ENOSPC'
+try 'roles that leave none for metadata: writable' lab_writable
+umount "$LAB_MNT"
+dmesg -C
+try 'rescue=ignoreroles: mount' lab_mount /dev/labda rescue=ignoreroles
+try 'rescue=ignoreroles: is shown' grep -q 'rescue=ignoreroles' /proc/mounts
+is "$(lab_small_files "$LAB_MNT/e" 3000 1500 12000)" all 'rescue=ignoreroles: there is room'
+try 'rescue=ignoreroles: roles can be set' btrfs -q device policy tag data-preferred 3 4 "$LAB_MNT"
+umount "$LAB_MNT"
+try 'rescue=ignoreroles: not needed any more' lab_mount /dev/labda
+is "$(roles)" 'data-only data-only data-preferred data-preferred' 'rescue=ignoreroles: roles are in force again'
+is "$(dmesg | grep 'too few devices')" '' 'rescue=ignoreroles: nothing to warn of'
+try 'rescue=ignoreroles: by remount' mount -o remount,rescue=ignoreroles "$LAB_MNT"
+try 'writable to the end' lab_writable
+try unmount umount "$LAB_MNT"
+try 'btrfs check' btrfs check /dev/labda
+done_testing
