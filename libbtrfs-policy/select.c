@@ -225,13 +225,16 @@ uint64_t bp_worthwhile(const struct bp_site *sites, size_t count, uint64_t type)
 	return limits.role.useful;
 }
 
-/* Bytes of the largest chunk that the array's size allows. */
+/* Bytes of the largest chunk that the size of the devices that come first allows. */
 uint64_t bp_largest_chunk(const struct bp_site *sites, size_t count, uint64_t type)
 {
 	struct limits limits;
+	uint8_t rank = BTRFS_ROLE_RANK_FIRST;
 
 	set_limits(&limits, sites, count, type);
-	return limits.max_chunk;
+	while (rank < BTRFS_ROLE_RANK_LAST && !limits.chunk.rank_bytes[rank])
+		rank++;
+	return btrfs_role_max_chunk(&limits.chunk, rank);
 }
 
 /*
