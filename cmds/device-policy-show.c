@@ -17,6 +17,7 @@
 struct show_args {
 	struct units units;
 	bool table;
+	bool offline;
 };
 
 enum { FS_ENFORCED, FS_ENFORCED_TEXT, FS_REASON, FS_KERNEL, FS_KERNEL_TEXT, FS_READ_ONLY,
@@ -207,11 +208,13 @@ static void print_view(const struct btrfs_policy_fs *fs, const struct view *view
 }
 
 /* Shows one file system, as text or as an element of @array. */
-static int show_one(const struct run *run, const char *target, json_object *array)
+static int show_one(const struct run *run, char *const *words, int count, json_object *array)
 {
+	const struct show_args *args = run->args;
 	__attribute__((cleanup(cleanup_view))) struct view view = {};
 	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
-	int status = filesystem_open(target, &fs);
+	int status = args->offline ? filesystem_open_offline(words, count, &fs) :
+				     filesystem_open(*words, &fs);
 
 	if (status == STATUS_OK)
 		status = read_view(fs, &view);
@@ -227,14 +230,15 @@ static int show_one(const struct run *run, const char *target, json_object *arra
 static int cmd_device_policy_show(const struct run *run)
 {
 	json_object *array = run->json ? json_object_new_array() : NULL;
-	int worst = STATUS_OK;
+	const struct show_args *args = run->args;
+	int worst = STATUS_OK, end = args->offline ? 1 : run->count;
 
-	for (int i = 0; i < run->count || i == 0; i++) {
+	for (int i = 0; i < end || i == 0; i++) {
 		int status;
 
 		if (i && !run->json)
 			putchar('\n');
-		status = show_one(run, run->words[i], array);
+		status = show_one(run, run->words + i, run->count, array);
 		worst = status > worst ? status : worst;
 	}
 	if (run->json)
@@ -245,6 +249,8 @@ static int cmd_device_policy_show(const struct run *run)
 static const struct option_row show_options[] = {
 	{ .kind = OPTION_FLAG, .letter = 'T', .offset = offsetof(struct show_args, table),
 	  .help = "show devices in tabular format" },
+	{ .kind = OPTION_FLAG, .name = "offline", .offset = offsetof(struct show_args, offline),
+	  .help = "read a file system that is not mounted, from its devices or images" },
 	OPTION_UNIT_ROWS(offsetof(struct show_args, units)),
 	OPTIONS_END
 };
@@ -253,6 +259,7 @@ static const char *const show_details[] = {
 	"Whether the running kernel obeys roles, the read policy and its penalties,",
 	"and the role of each device. What the kernel ignores is never shown as being",
 	"in force. <path> may be a mount point, anything below it, a UUID or a label.",
+	"With --offline all paths are devices or images of one file system.",
 	NULL
 };
 

@@ -16,6 +16,7 @@ struct usage_args {
 	struct units units;
 	bool table;
 	bool check;
+	bool offline;
 };
 
 enum { PROFILE_KIND, PROFILE_PROFILE, PROFILE_SIZE, PROFILE_USED, PROFILE_CHUNKS,
@@ -229,6 +230,7 @@ static void print_devices(const struct btrfs_policy_fs *fs,
 static void print_totals(const struct btrfs_policy_fs *fs,
 			 const struct btrfs_policy_totals *totals, const struct units *units)
 {
+	const char *mount = btrfs_policy_fs_info(fs)->mount_point;
 	char size[UNITS_TEXT], used[UNITS_TEXT];
 
 	say(LEVEL_DEFAULT, "%s", "");
@@ -239,8 +241,7 @@ static void print_totals(const struct btrfs_policy_fs *fs,
 	say(LEVEL_DEFAULT, "%" PRIu64 " of %" PRIu64 " chunks are misplaced (%s, %s used); "
 	    "'btrfs balance --preferred-metadata %s' moves them", totals->misplaced_chunks,
 	    totals->chunks, units_format(totals->misplaced_size, units, size),
-	    units_format(totals->misplaced_used, units, used),
-	    btrfs_policy_fs_info(fs)->mount_point);
+	    units_format(totals->misplaced_used, units, used), mount ? mount : "<path>");
 }
 
 static void print_text(const struct btrfs_policy_fs *fs,
@@ -257,12 +258,26 @@ static void print_text(const struct btrfs_policy_fs *fs,
 	print_totals(fs, btrfs_policy_placement_totals(placement), &args->units);
 }
 
+static int open_wanted(const struct run *run, struct btrfs_policy_fs **fs)
+{
+	const struct usage_args *args = run->args;
+
+	if (args->offline)
+		return filesystem_open_offline(run->words, run->count, fs);
+	*fs = NULL;
+	if (run->count > 1) {
+		error("more than one path given; only --offline takes several, all of one file system");
+		return STATUS_FAILURE;
+	}
+	return filesystem_open(run->words[0], fs);
+}
+
 static int cmd_device_policy_usage(const struct run *run)
 {
 	_cleanup_(placement) struct btrfs_policy_placement *placement = NULL;
 	const struct usage_args *args = run->args;
 	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
-	int ret, status = filesystem_open(run->words[0], &fs);
+	int ret, status = open_wanted(run, &fs);
 
 	if (status)
 		return status;
@@ -284,6 +299,8 @@ static const struct option_row usage_options[] = {
 	  .help = "add 64 to the exit status if anything is misplaced" },
 	{ .kind = OPTION_FLAG, .letter = 'T', .offset = offsetof(struct usage_args, table),
 	  .help = "show devices in tabular format" },
+	{ .kind = OPTION_FLAG, .name = "offline", .offset = offsetof(struct usage_args, offline),
+	  .help = "read a file system that is not mounted, from its devices or images" },
 	OPTION_UNIT_ROWS(offsetof(struct usage_args, units)),
 	OPTIONS_END
 };
@@ -292,17 +309,18 @@ static const char *const usage_details[] = {
 	"How much data, metadata and system stands on each device, and how much of",
 	"it is misplaced: on a device whose role excludes it, or on a second-choice",
 	"device while first-choice devices could hold it. Works on kernels that",
-	"ignore roles too, by the roles on disk. Needs CAP_SYS_ADMIN.",
+	"ignore roles too, by the roles on disk. Needs CAP_SYS_ADMIN. With --offline",
+	"all paths are devices or images of one file system; else there is one.",
 	NULL
 };
 
 const struct command device_policy_usage_command = {
 	.token = "usage",
-	.synopsis = "[options] [<path>]",
+	.synopsis = "[options] [<path>...]",
 	.summary = "Show where data and metadata stand and what is misplaced",
 	.details = usage_details,
 	.options = usage_options,
 	.args_size = sizeof(struct usage_args),
-	.max_words = 1,
+	.max_words = ANY_NUMBER,
 	.run = cmd_device_policy_usage,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Part of btrfs-policy.h, which includes it: settings that outlive a mount.  The
- * file is described in btrfs-policy.conf(5).  The conventions at the top of
+ * Part of btrfs-policy.h, which includes it: settings that outlive a mount, and
+ * file systems that are not mounted.  The file is described in btrfs-policy.conf(5).  The conventions at the top of
  * btrfs-policy.h hold here too.  Not to be included alone.
  */
 #ifndef BTRFS_POLICY_H
@@ -44,5 +44,24 @@ int btrfs_policy_saved_read(struct btrfs_policy_fs *fs,
  * -ETIMEDOUT; or as btrfs_policy_fs_open().
  */
 int btrfs_policy_fs_open_bdi(struct btrfs_policy_fs *fs, const char *bdi, unsigned int seconds);
+
+/* ---- Not mounted -------------------------------------------------------- */
+
+/**
+ * btrfs_policy_fs_open_offline() - open a file system that is not mounted
+ * @fs: handle from btrfs_policy_fs_new(), not opened before
+ * @paths: block devices or images of one file system, or its UUID or label; for
+ *	block devices those of its other devices that the system has are found
+ * @count: how many, at least 1
+ *
+ * It can be read as if it were mounted: devices, roles on disk, placement.  No
+ * setting has a value, nothing is enforced, and nothing can be changed.  The
+ * contents need not be trusted.
+ *
+ * Return: 0; -EUCLEAN if it is damaged or no btrfs; -EOPNOTSUPP for a checksum or
+ * feature that this build cannot read; -EBUSY if a device is in use; -EINVAL if
+ * they do not belong together; -ENOENT, -EACCES, -EIO, -ENOMEM.
+ */
+int btrfs_policy_fs_open_offline(struct btrfs_policy_fs *fs, char *const *paths, size_t count);
 
 #endif

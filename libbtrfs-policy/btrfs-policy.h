@@ -196,13 +196,14 @@ const char *btrfs_policy_fs_error(const struct btrfs_policy_fs *fs);
  * struct btrfs_policy_fs_info - facts about an open file system
  * @fsid: UUID in its usual text form (36 characters)
  * @label: label, "" if there is none; untrusted bytes
- * @mount_point: mount point that the target was found in
+ * @mount_point: mount point that the target was found in, NULL if not mounted
  * @nodesize: bytes of a tree block
  * @sectorsize: bytes of a sector
  * @devices: number of devices, missing ones included
  * @missing: number of missing devices
  * @read_only: mounted read-only
  * @mixed: has mixed block groups, which ignore roles
+ * @offline: not mounted, see btrfs_policy_fs_open_offline()
  */
 struct btrfs_policy_fs_info {
 	const char *fsid;
@@ -214,6 +215,7 @@ struct btrfs_policy_fs_info {
 	uint32_t missing;
 	bool read_only;
 	bool mixed;
+	bool offline;
 };
 
 /**
@@ -368,8 +370,8 @@ bool btrfs_policy_enforced(const struct btrfs_policy_fs *fs, const char **why);
  * btrfs_policy_kernel_name() - which kind of kernel this is
  * @fs: open handle
  *
- * Return: "device-role", "allocation-hint", "experimental-read-policy" or
- * "stock".
+ * Return: "device-role", "allocation-hint", "experimental-read-policy", "stock",
+ * or "offline" for a file system that is not mounted.
  */
 const char *btrfs_policy_kernel_name(const struct btrfs_policy_fs *fs);
 

@@ -112,7 +112,9 @@ static int judge_enforced(struct btrfs_policy_fs *fs)
 		btrfs_policy_capability_find(fs, "roles-enforced");
 
 	fs->enforced = row->available && !fs->info.mixed;
-	if (fs->info.mixed)
+	if (fs->info.offline)
+		fs->enforced_why = strdup("it is not mounted");
+	else if (fs->info.mixed)
 		fs->enforced_why = strdup("mixed block groups ignore roles");
 	else if (row->available)
 		fs->enforced_why = bp_format("'%s' is there", row->file);
@@ -225,6 +227,8 @@ static bool has_other_policies(const struct btrfs_policy_fs *fs)
 
 BP_PUBLIC const char *btrfs_policy_kernel_name(const struct btrfs_policy_fs *fs)
 {
+	if (fs->info.offline)
+		return "offline";
 	if (bp_capable(fs, "roles-atomic") || bp_capable(fs, "roundrobin"))
 		return "device-role";
 	if (bp_capable(fs, "roles-enforced"))

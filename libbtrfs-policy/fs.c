@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "internal.h"
+#include "offline.h"
 
 BP_PUBLIC const char *btrfs_policy_version(void)
 {
@@ -108,7 +108,7 @@ static int read_info(struct btrfs_policy_fs *fs, struct btrfs_ioctl_fs_info_args
 	bp_uuid_text(args->fsid, fs->fsid);
 	fs->info.fsid = fs->fsid;
 	fs->info.label = fs->label;
-	fs->info.mount_point = fs->mount_point;
+	fs->info.mount_point = fs->info.offline ? NULL : fs->mount_point;
 	fs->info.nodesize = args->nodesize;
 	fs->info.sectorsize = args->sectorsize;
 	ret = fs->ops->read_only(fs->backend, &fs->info.read_only);
@@ -162,6 +162,42 @@ BP_PUBLIC int btrfs_policy_fs_open(struct btrfs_policy_fs *fs, const char *targe
 		close_fs(fs);
 		return ret;
 	}
+	fs->open = true;
+	ret = btrfs_policy_fs_refresh(fs);
+	if (ret)
+		close_fs(fs);
+	return ret;
+}
+
+static int offline_error(struct btrfs_policy_fs *fs, int err, char *why)
+{
+	if (!why)
+		return bp_nomem(fs);
+	bp_error(fs, err, "cannot read %s", why);
+	free(why);
+	return err;
+}
+
+BP_PUBLIC int btrfs_policy_fs_open_offline(struct btrfs_policy_fs *fs, char *const *paths,
+					   size_t count)
+{
+	struct bp_offline *off;
+	char *why;
+	int ret;
+
+	if (fs->open || !count)
+		return bp_error(fs, -EINVAL, count ? "the handle has '%s' open already" :
+						     "no device given", fs->mount_point);
+	ret = bp_offline_open(&off, paths, count, &why);
+	if (ret)
+		return offline_error(fs, ret, why);
+	fs->ops->destroy(fs->backend);
+	fs->ops = &bp_backend_offline;
+	fs->backend = off;
+	fs->info.offline = true;
+	fs->mount_point = strdup(paths[0]);
+	if (!fs->mount_point)
+		return bp_nomem(fs);
 	fs->open = true;
 	ret = btrfs_policy_fs_refresh(fs);
 	if (ret)

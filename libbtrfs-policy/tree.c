@@ -7,7 +7,7 @@
 #include <endian.h>
 #include <string.h>
 
-#include "internal.h"
+#include "offline.h"
 
 /* An item is at most a tree block of 64KiB, so one always fits. */
 #define BUFFER_SIZE (128 * 1024)
@@ -137,6 +137,10 @@ int bp_tree_walk(struct btrfs_policy_fs *fs, const struct bp_range *range, bp_it
 		walk.key->nr_items = UINT32_MAX;
 		fs->search->buf_size = BUFFER_SIZE;
 		ret = fs->ops->tree_search(fs->backend, fs->search);
+		if (ret == -EUCLEAN && fs->info.offline)
+			return bp_error(fs, ret, "cannot read tree %llu of '%s': %s",
+					(unsigned long long)range->tree, fs->mount_point,
+					((struct bp_offline *)fs->backend)->why);
 		if (ret < 0)
 			return bp_failed(fs, ret, "cannot search tree %llu of '%s'",
 					 (unsigned long long)range->tree, fs->mount_point);

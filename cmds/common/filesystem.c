@@ -43,6 +43,20 @@ int filesystem_open(const char *target, struct btrfs_policy_fs **fs)
 	return ret ? filesystem_failed(*fs, ret) : STATUS_OK;
 }
 
+int filesystem_open_offline(char *const *paths, int count, struct btrfs_policy_fs **fs)
+{
+	int ret;
+
+	*fs = NULL;
+	if (!count) {
+		error("no device given; name the devices or images of one file system");
+		return STATUS_FAILURE;
+	}
+	*fs = xcheck(btrfs_policy_fs_new());
+	ret = btrfs_policy_fs_open_offline(*fs, paths, count);
+	return ret ? filesystem_failed(*fs, ret) : STATUS_OK;
+}
+
 bool word_is_device(const char *word)
 {
 	struct stat st;
@@ -70,6 +84,8 @@ char *filesystem_kernel(const struct btrfs_policy_fs *fs)
 	const char *kind = btrfs_policy_kernel_name(fs);
 	struct utsname name;
 
+	if (btrfs_policy_fs_info(fs)->offline)
+		return xstrdup("not mounted");
 	if (uname(&name))
 		return xstrdup(kind);
 	if (module)

@@ -18,6 +18,9 @@
  */
 int filesystem_open(const char *target, struct btrfs_policy_fs **fs);
 
+/* The same for a file system that is not mounted, by its devices or images. */
+int filesystem_open_offline(char *const *paths, int count, struct btrfs_policy_fs **fs);
+
 /* The exit status for an error of the library. */
 int filesystem_status(int ret);
 

@@ -100,5 +100,8 @@ try 'mount while the unit waits for it' lab_mount /dev/labda degraded
 wait
 is "$(cat /tmp/late; now)" "readahead: 4194304 -> 2097152
 pid 2097152" 'restored as soon as it is there'
+roles=$($policy get role "$LAB_MNT" | awk 'NR > 2 { print $1, $3 }')
 try unmount umount "$LAB_MNT"
+is "$($policy show -T --offline /dev/labda /dev/labdb | awk '$1 ~ /^[123]$/ { print $1, $4 }')" "$roles" \
+	'roles are read from disk too, without a mount'
 done_testing
