@@ -26,9 +26,30 @@ int filesystem_status(int ret)
 	}
 }
 
+/* The library speaks of its flags; people have options. */
+static const struct {
+	const char *flag;
+	const char *option;
+} words[] = {
+	{ ", or force it", ", or use --force" },
+	{ ", or enqueue", ", or use --enqueue" },
+};
+
+static char *with_options(const char *text)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const char *found = strstr(text, words[i].flag);
+
+		if (found)
+			return xasprintf("%.*s%s%s", (int)(found - text), text, words[i].option,
+					 found + strlen(words[i].flag));
+	}
+	return xstrdup(text);
+}
+
 int filesystem_failed(const struct btrfs_policy_fs *fs, int ret)
 {
-	const char *text = btrfs_policy_fs_error(fs);
+	_cleanup_free_ char *text = with_options(btrfs_policy_fs_error(fs));
 
 	error("%s", *text ? text : strerror(-ret));
 	return filesystem_status(ret);

@@ -42,6 +42,43 @@ every_command() {
 	return $bad
 }
 
+# Options as the help of each command lists them, short and long.
+every_option() {
+	local words option bad=0
+	while read -r words; do
+		# shellcheck disable=SC2086
+		"$real" $words --help </dev/null 2>&1 |
+			grep -oE '^ +(-[A-Za-z0-9]|--[a-z][a-z-]*)([|,] ?--[a-z][a-z-]*)?' |
+			tr -s ' |,' '\n' | grep '^-' | sort -u >"$T/options"
+		while read -r option; do
+			# shellcheck disable=SC2086
+			same $words "$option" --help || bad=1
+			echo >>"$T/tried"
+		done <"$T/options"
+	done <"$T/commands"
+	[ "$(wc -l <"$T/tried")" -gt 150 ] || { echo "# only $(wc -l <"$T/tried") options" >&2; bad=1; }
+	return $bad
+}
+
+# What it reads and what kills it: receive takes a stream, send is cut off by its reader.
+streams() {
+	same_stdin receive --dump && same_stdin receive -f /dev/stdin --dump &&
+	for who in "$real" "$A/btrfs"; do
+		printf 'not a stream' | "$who" receive --dump >"$T/out" 2>&1
+		echo "$? ${PIPESTATUS[*]}" >>"$T/statuses"
+		timeout -s TERM 0.2 "$who" receive --dump < <(sleep 1) >/dev/null 2>&1
+		echo $? >>"$T/signals"
+	done
+	[ "$(sort -u "$T/statuses" | wc -l)" = 1 ] && [ "$(sort -u "$T/signals" | wc -l)" = 1 ]
+}
+
+same_stdin() {
+	head -c 100000 /dev/urandom >"$T/in"
+	"$real" "$@" <"$T/in" >"$T/out1" 2>"$T/err1"; local status1=$?
+	"$A/btrfs" "$@" <"$T/in" >"$T/out2" 2>"$T/err2"
+	[ $? = $status1 ] && cmp -s "$T/out1" "$T/out2" && cmp -s "$T/err1" "$T/err2"
+}
+
 odd_words() {
 	same foo && same device foo && same --bogus && same --version && same version &&
 	same balance status /proc && same s && same filesystem usage /proc && same -- && same '' &&
@@ -70,6 +107,8 @@ listings_extended() {
 
 check "btrfs lists its commands" has_commands
 check "all its commands and abbreviations are as before" every_command
+check "so are all its options" every_option
+check "so are its input and what ends it" streams
 check "so are its errors" odd_words
 check "no word of it is taken" nothing_taken
 check "listings are its own and then ours" listings_extended
