@@ -235,12 +235,15 @@ static void print_text(const struct btrfs_policy_fs *fs, const struct btrfs_poli
 		warning("roles are not enforced, so this plan cannot be carried out: %s", why);
 }
 
-int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs, uint64_t limit)
+int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs, uint64_t limit,
+		      const char *assume)
 {
 	_cleanup_(placement) struct btrfs_policy_placement *placement = NULL;
 	_cleanup_(plan) struct btrfs_policy_plan *plan = NULL;
 	int ret = btrfs_policy_placement_read(fs, &placement);
 
+	if (ret == 0 && assume)
+		ret = btrfs_policy_placement_assume(fs, placement, assume);
 	if (ret == 0)
 		ret = btrfs_policy_plan_new(fs, placement, limit, &plan);
 	if (ret)

@@ -9,6 +9,7 @@
 #include "btrfs-policy.h"
 
 /* Reads, plans and prints; moves nothing.  Returns the exit status. */
-int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs, uint64_t limit);
+int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs, uint64_t limit,
+		      const char *assume);
 
 #endif

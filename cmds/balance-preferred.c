@@ -24,7 +24,9 @@ struct balance_args {
 	uint64_t limit;
 	bool enqueue;
 	bool background;
+	bool unenforced;
 	int progress;
+	const char *assume;
 };
 
 enum { REPORT_END, REPORT_CHUNKS, REPORT_MISPLACED, REPORT_RELOCATED, REPORT_USED, REPORT_LEFT,
@@ -121,18 +123,25 @@ static void print_text(const struct btrfs_policy_balance_report *report, int ret
 		warning("%s", report->text);
 }
 
+static struct btrfs_policy_balance_options library_options(const struct balance_args *args,
+							   struct progress *progress)
+{
+	return (struct btrfs_policy_balance_options){
+		.size = sizeof(struct btrfs_policy_balance_options),
+		.limit = args->limit,
+		.enqueue = args->enqueue,
+		.unenforced = args->unenforced,
+		.progress = show_progress,
+		.user = progress,
+	};
+}
+
 static int run_balance(const struct run *run, struct btrfs_policy_fs *fs)
 {
 	_cleanup_(report) struct btrfs_policy_balance_report *report = NULL;
 	const struct balance_args *args = run->args;
 	struct progress progress;
-	const struct btrfs_policy_balance_options options = {
-		.size = sizeof(options),
-		.limit = args->limit,
-		.enqueue = args->enqueue,
-		.progress = show_progress,
-		.user = &progress,
-	};
+	const struct btrfs_policy_balance_options options = library_options(args, &progress);
 	int ret;
 
 	progress_begin(&progress, args->progress);
@@ -146,24 +155,22 @@ static int run_balance(const struct run *run, struct btrfs_policy_fs *fs)
 	return ret ? filesystem_failed(fs, ret) : STATUS_OK;
 }
 
-/* What would fail at once is better said before the terminal is let go. */
-static int check_start(const struct run *run, struct btrfs_policy_fs *fs)
+/* A kernel that ignores roles moves chunks too, only not where they should be. */
+static int check_enforced(const struct run *run, const struct btrfs_policy_fs *fs)
 {
 	const struct balance_args *args = run->args;
-	_cleanup_free_ char *operation = NULL;
 	const char *why;
 
-	if (!btrfs_policy_enforced(fs, &why)) {
-		error("cannot balance '%s' to preferred devices: %s; %s",
-		      btrfs_policy_fs_info(fs)->mount_point, why,
-		      btrfs_policy_capability_find(fs, "roles-enforced")->advice);
-		return STATUS_STATE;
-	}
-	if (args->enqueue || btrfs_policy_exclusive_operation(fs, &operation) ||
-	    strcmp(operation, "none") == 0)
+	if (btrfs_policy_enforced(fs, &why) || btrfs_policy_fs_info(fs)->mixed)
 		return STATUS_OK;
-	error("cannot balance '%s': '%s' is running; wait for it or use --enqueue",
-	      btrfs_policy_fs_info(fs)->mount_point, operation);
+	if (args->unenforced) {
+		warning("placement cannot be steered: %s; chunks go where most room is, which may be where they were",
+			why);
+		return STATUS_OK;
+	}
+	error("cannot steer chunks on '%s': %s; %s. --unenforced moves misplaced chunks all the same, to wherever the kernel has most room",
+	      btrfs_policy_fs_info(fs)->mount_point, why,
+	      btrfs_policy_capability_find(fs, "roles-enforced")->advice);
 	return STATUS_STATE;
 }
 
@@ -180,12 +187,14 @@ static void let_go(void)
 
 static int run_in_background(const struct run *run, struct btrfs_policy_fs *fs)
 {
-	int status = check_start(run, fs);
+	const struct btrfs_policy_balance_options options = library_options(run->args, NULL);
+	int ret = btrfs_policy_balance_check(fs, &options);
 	json_object *object;
 	pid_t pid;
 
-	if (status)
-		return status;
+	/* What would fail at once is better said before the terminal is let go. */
+	if (ret)
+		return filesystem_failed(fs, ret);
 	fflush(stdout);
 	pid = fork();
 	if (pid < 0) {
@@ -215,7 +224,14 @@ static int balance(const struct run *run)
 	if (status)
 		return status;
 	if (run->dry_run)
-		return balance_show_plan(run, fs, args->limit);
+		return balance_show_plan(run, fs, args->limit, args->assume);
+	if (args->assume) {
+		error("--assume shows a plan for what is not so: it goes with --dry-run only");
+		return STATUS_FAILURE;
+	}
+	status = check_enforced(run, fs);
+	if (status)
+		return status;
 	return args->background ? run_in_background(run, fs) : run_balance(run, fs);
 }
 
@@ -239,6 +255,13 @@ static int cmd_balance_start(const struct run *run)
 	{ .kind = OPTION_FLAG, .name = "background", .alias = "bg",		\
 	  .offset = offsetof(struct balance_args, background),			\
 	  .help = "run the balance as a background process" },			\
+	{ .kind = OPTION_FLAG, .name = "unenforced",				\
+	  .offset = offsetof(struct balance_args, unenforced),			\
+	  .help = "run even if the kernel ignores roles and chunks go anywhere" },\
+	{ .kind = OPTION_TEXT, .name = "assume", .argument = "WHAT",		\
+	  .offset = offsetof(struct balance_args, assume),			\
+	  .help = "with --dry-run: the plan if roles, profiles or devices were "	\
+		  "different, as in 'device policy usage --assume'" },		\
 	{ .kind = OPTION_CHOICE, .name = "progress", .argument = "MODE",	\
 	  .offset = offsetof(struct balance_args, progress),			\
 	  .choices = progress_modes,						\

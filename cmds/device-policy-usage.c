@@ -17,6 +17,7 @@ struct usage_args {
 	bool table;
 	bool check;
 	bool offline;
+	const char *assume;
 };
 
 enum { PROFILE_KIND, PROFILE_PROFILE, PROFILE_SIZE, PROFILE_USED, PROFILE_CHUNKS,
@@ -76,6 +77,18 @@ static const struct column total_columns[] = {
 	[TOTAL_MISPLACED] = { "misplaced-chunks", NULL, 0 },
 	[TOTAL_SIZE] = { "misplaced-size", NULL, 0 },
 	[TOTAL_USED] = { "misplaced-used", NULL, 0 },
+};
+
+enum { FITS_DATA, FITS_DATA_PROFILE, FITS_METADATA, FITS_METADATA_PROFILE, FITS_DEGRADED,
+	FITS_LOST, FITS_COLUMNS };
+
+static const struct column fits_columns[] = {
+	[FITS_DATA] = { "data", NULL, 0 },
+	[FITS_DATA_PROFILE] = { "data-profile", NULL, 0 },
+	[FITS_METADATA] = { "metadata", NULL, 0 },
+	[FITS_METADATA_PROFILE] = { "metadata-profile", NULL, 0 },
+	[FITS_DEGRADED] = { "degraded-chunks", NULL, 0 },
+	[FITS_LOST] = { "lost-chunks", NULL, 0 },
 };
 
 static struct records *read_profiles(const struct btrfs_policy_placement *placement)
@@ -156,8 +169,24 @@ static json_object *totals_json(const struct btrfs_policy_totals *totals)
 	return records_json_object(records, 0);
 }
 
+static json_object *fits_json(const struct btrfs_policy_fits *fits)
+{
+	_cleanup_(records) struct records *records = records_new(fits_columns, FITS_COLUMNS);
+	struct record *record = records_add(records);
+
+	record_set_size(record, FITS_DATA, fits->data);
+	record_set_text(record, FITS_DATA_PROFILE, fits->data_profile);
+	record_set_size(record, FITS_METADATA, fits->metadata);
+	record_set_text(record, FITS_METADATA_PROFILE, fits->metadata_profile);
+	record_set_number(record, FITS_DEGRADED, fits->degraded_chunks);
+	record_set_number(record, FITS_LOST, fits->lost_chunks);
+	return records_json_object(records, 0);
+}
+
+/* `fits`: NULL without assumptions */
 static void print_json(const struct btrfs_policy_fs *fs,
-		       const struct btrfs_policy_placement *placement)
+		       const struct btrfs_policy_placement *placement,
+		       const struct btrfs_policy_fits *fits)
 {
 	_cleanup_(records) struct records *profiles = read_profiles(placement);
 	_cleanup_(records) struct records *devices = read_devices(fs, placement, true);
@@ -169,6 +198,8 @@ static void print_json(const struct btrfs_policy_fs *fs,
 	json_object_object_add(object, "devices", records_json_array(devices));
 	json_object_object_add(object, "totals",
 			       totals_json(btrfs_policy_placement_totals(placement)));
+	if (fits)
+		json_object_object_add(object, "would-fit", fits_json(fits));
 	json_print_document("device-policy-usage", object);
 }
 
@@ -221,8 +252,9 @@ static void print_devices(const struct btrfs_policy_fs *fs,
 	}
 	for (int i = 0; i < records_count(devices); i++) {
 		uint64_t devid = btrfs_policy_placement_device(placement, i)->devid;
+		bool real = btrfs_policy_device_find(fs, devid);
 
-		device_print_heading(devid, device_path(fs, devid));
+		device_print_heading(devid, real ? device_path(fs, devid) : "assumed");
 		records_print_block(devices, i, 0, &args->units);
 	}
 }
@@ -244,9 +276,21 @@ static void print_totals(const struct btrfs_policy_fs *fs,
 	    units_format(totals->misplaced_used, units, used), mount ? mount : "<path>");
 }
 
+static void print_fits(const struct btrfs_policy_fits *fits, const struct units *units)
+{
+	char data[UNITS_TEXT], metadata[UNITS_TEXT];
+
+	printf("\nWould fit: %s more data (%s), or %s more metadata (%s)\n",
+	       units_format(fits->data, units, data), fits->data_profile,
+	       units_format(fits->metadata, units, metadata), fits->metadata_profile);
+	if (fits->degraded_chunks || fits->lost_chunks)
+		printf("Chunks:    %" PRIu64 " would miss a device, %" PRIu64
+		       " would be lost\n", fits->degraded_chunks, fits->lost_chunks);
+}
+
 static void print_text(const struct btrfs_policy_fs *fs,
 		       const struct btrfs_policy_placement *placement,
-		       const struct usage_args *args)
+		       const struct usage_args *args, const struct btrfs_policy_fits *fits)
 {
 	_cleanup_free_ char *enforced = filesystem_enforced(fs);
 	_cleanup_free_ char *shown = xcheck(escape_text(enforced));
@@ -255,6 +299,8 @@ static void print_text(const struct btrfs_policy_fs *fs,
 	printf("Enforced: %s\n\n", shown);
 	print_profiles(placement, &args->units);
 	print_devices(fs, placement, args);
+	if (fits)
+		print_fits(fits, &args->units);
 	print_totals(fs, btrfs_policy_placement_totals(placement), &args->units);
 }
 
@@ -272,8 +318,21 @@ static int open_wanted(const struct run *run, struct btrfs_policy_fs **fs)
 	return filesystem_open(run->words[0], fs);
 }
 
+static int read_placement(struct btrfs_policy_fs *fs, const struct usage_args *args,
+			  struct btrfs_policy_placement **placement,
+			  struct btrfs_policy_fits *fits)
+{
+	int ret = btrfs_policy_placement_read(fs, placement);
+
+	if (ret || !args->assume)
+		return ret;
+	ret = btrfs_policy_placement_assume(fs, *placement, args->assume);
+	return ret ? ret : btrfs_policy_placement_fits(fs, *placement, fits);
+}
+
 static int cmd_device_policy_usage(const struct run *run)
 {
+	struct btrfs_policy_fits fits;
 	_cleanup_(placement) struct btrfs_policy_placement *placement = NULL;
 	const struct usage_args *args = run->args;
 	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
@@ -281,13 +340,13 @@ static int cmd_device_policy_usage(const struct run *run)
 
 	if (status)
 		return status;
-	ret = btrfs_policy_placement_read(fs, &placement);
+	ret = read_placement(fs, args, &placement, &fits);
 	if (ret)
 		return filesystem_failed(fs, ret);
 	if (run->json)
-		print_json(fs, placement);
+		print_json(fs, placement, args->assume ? &fits : NULL);
 	else
-		print_text(fs, placement, args);
+		print_text(fs, placement, args, args->assume ? &fits : NULL);
 	if (args->check && btrfs_policy_placement_totals(placement)->misplaced_chunks)
 		status += STATUS_MISPLACED;
 	return status;
@@ -297,6 +356,10 @@ static const struct option_row usage_options[] = {
 	{ .kind = OPTION_FLAG, .letter = 'c', .name = "check",
 	  .offset = offsetof(struct usage_args, check),
 	  .help = "add 64 to the exit status if anything is misplaced" },
+	{ .kind = OPTION_TEXT, .name = "assume", .argument = "WHAT",
+	  .offset = offsetof(struct usage_args, assume),
+	  .help = "as if <role>=<device>,..., {data|metadata|system}=<profile>, "
+		  "add=<size>[:<role>] or lose=<device>, and how much would fit" },
 	{ .kind = OPTION_FLAG, .letter = 'T', .offset = offsetof(struct usage_args, table),
 	  .help = "show devices in tabular format" },
 	{ .kind = OPTION_FLAG, .name = "offline", .offset = offsetof(struct usage_args, offline),

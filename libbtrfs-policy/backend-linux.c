@@ -138,6 +138,11 @@ static int linux_balance(void *self, struct btrfs_ioctl_balance_args *args)
 	return linux_ioctl(self, BTRFS_IOC_BALANCE_V2, args);
 }
 
+static int linux_balance_state(void *self, struct btrfs_ioctl_balance_args *args)
+{
+	return linux_ioctl(self, BTRFS_IOC_BALANCE_PROGRESS, args);
+}
+
 static int linux_roles(void *self, struct bp_ioctl_device_roles_args *args)
 {
 	return linux_ioctl(self, BP_IOC_DEVICE_ROLES, args);
@@ -243,6 +248,7 @@ const struct bp_backend bp_backend_linux = {
 	.tree_search = linux_tree_search,
 	.sync = linux_sync,
 	.balance = linux_balance,
+	.balance_state = linux_balance_state,
 	.roles = linux_roles,
 	.sysfs_exists = linux_sysfs_exists,
 	.sysfs_read = linux_sysfs_read,

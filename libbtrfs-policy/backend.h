@@ -49,6 +49,8 @@ struct bp_backend {
 	int (*sync)(void *self);
 	/* -EBUSY also where the kernel says "exclusive operation" in its own number. */
 	int (*balance)(void *self, struct btrfs_ioctl_balance_args *args);
+	/* How the balance stands that is there; -ENOTCONN if there is none. */
+	int (*balance_state)(void *self, struct btrfs_ioctl_balance_args *args);
 	int (*roles)(void *self, struct bp_ioctl_device_roles_args *args);
 
 	/* Names are relative to /sys/fs/btrfs. */

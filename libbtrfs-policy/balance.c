@@ -18,6 +18,7 @@ struct run {
 	size_t left_count;
 	struct btrfs_policy_placement *placement;
 	struct btrfs_policy_plan *plan;
+	uint64_t floor;	  /* metadata slack, as the first plan says */
 	uint64_t skipped; /* the kernel left them where they are */
 };
 
@@ -138,7 +139,9 @@ static bool landed_wrong(const struct btrfs_policy_placement *before,
 
 static int look(struct run *run)
 {
-	const struct bp_plan_choice choice = { .may_move = may_move, .user = run };
+	const struct bp_plan_choice choice = {
+		.floor = run->floor, .may_move = may_move, .user = run,
+	};
 	struct btrfs_policy_placement *before = run->placement;
 	struct btrfs_policy_placement *now = NULL;
 	int ret;
@@ -155,7 +158,10 @@ static int look(struct run *run)
 	run->report->still_misplaced = now->totals.misplaced_chunks;
 	btrfs_policy_plan_free(run->plan);
 	run->plan = NULL;
-	return bp_plan_new(run->fs, now, &choice, &run->plan);
+	ret = bp_plan_new(run->fs, now, &choice, &run->plan);
+	if (!ret)
+		run->floor = btrfs_policy_plan_summary(run->plan)->slack_floor;
+	return ret;
 }
 
 /* ---- Moving ------------------------------------------------------------- */
@@ -275,8 +281,10 @@ static int may_run(struct run *run)
 
 static int begin(struct run *run)
 {
-	int ret;
+	int ret = bp_leftover_finish(run->fs, tick, run);
 
+	if (ret)
+		return ret;
 	ret = run->fs->ops->sync(run->fs->backend);
 	if (ret < 0)
 		return bp_failed(run->fs, ret, "cannot sync '%s'", run->fs->mount_point);
@@ -331,6 +339,25 @@ static void take_options(struct run *run, const struct btrfs_policy_balance_opti
 	if (options)
 		memcpy(&run->options, options,
 		       min_u64(options->size, sizeof(run->options)));
+}
+
+BP_PUBLIC int btrfs_policy_balance_check(struct btrfs_policy_fs *fs,
+					 const struct btrfs_policy_balance_options *options)
+{
+	struct run run = { .fs = fs };
+	bool can_wait, ours = false;
+	int ret;
+
+	if (!fs->open)
+		return bp_not_open(fs);
+	take_options(&run, options);
+	ret = may_run(&run);
+	if (!ret)
+		ret = bp_leftover_is_ours(fs, &ours);
+	if (ret || ours)
+		return ret;
+	ret = bp_exclusive_check(fs, &can_wait);
+	return ret == -EBUSY && can_wait && run.options.enqueue ? 0 : ret;
 }
 
 BP_PUBLIC int btrfs_policy_balance(struct btrfs_policy_fs *fs,

@@ -12,6 +12,10 @@ int bp_exclusive_check(struct btrfs_policy_fs *fs, bool *can_wait);
 int bp_exclusive_wait(struct btrfs_policy_fs *fs, bool enqueue, int (*tick)(void *user),
 		      void *user);
 
+/* leftover.c */
+int bp_leftover_finish(struct btrfs_policy_fs *fs, int (*tick)(void *user), void *user);
+int bp_leftover_is_ours(struct btrfs_policy_fs *fs, bool *ours);
+
 /* relocate.c: the outcome of one balance of one chunk */
 struct bp_relocation {
 	bool moved;	/* the kernel says that it moved the chunk */

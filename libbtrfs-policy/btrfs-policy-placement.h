@@ -191,6 +191,58 @@ struct btrfs_policy_totals {
 const struct btrfs_policy_totals *
 btrfs_policy_placement_totals(const struct btrfs_policy_placement *placement);
 
+/**
+ * btrfs_policy_placement_assume() - look at a picture as if things were different
+ * @fs: open handle that the picture was read with
+ * @placement: picture, which is changed and judged anew
+ * @text: what is different, words between commas:
+ *	`<role>=<device>`: the device has that role (further devices may follow, each
+ *	behind a comma; devices as for btrfs_policy_device_select());
+ *	`data=<profile>`, `metadata=<profile>`, `system=<profile>`: new chunks have
+ *	that profile;
+ *	`add=<size>[:<role>]`: there is one more device;
+ *	`lose=<device>`: the device is gone
+ *
+ * Return: 0; -EINVAL and those of btrfs_policy_device_select(), and then the picture
+ * is of no use; -ENOMEM.
+ */
+int btrfs_policy_placement_assume(struct btrfs_policy_fs *fs,
+				  struct btrfs_policy_placement *placement, const char *text);
+
+/**
+ * struct btrfs_policy_fits - how much fits, by simulating the allocator
+ * @data: bytes of data that could be stored yet, if nothing else is
+ * @metadata: the same of metadata
+ * @data_profile: profile that new data chunks would get
+ * @metadata_profile: the same of metadata
+ * @degraded_chunks: chunks that would miss a device and still be whole
+ * @lost_chunks: chunks that would have lost contents
+ */
+struct btrfs_policy_fits {
+	uint64_t data;
+	uint64_t metadata;
+	const char *data_profile;
+	const char *metadata_profile;
+	uint64_t degraded_chunks;
+	uint64_t lost_chunks;
+};
+
+/**
+ * btrfs_policy_placement_fits() - how much fits yet
+ * @fs: handle
+ * @placement: picture, as it is or with assumptions
+ * @fits: receives the figures
+ *
+ * What is free in chunks, and chunks that the allocator would make until there is no
+ * room.  In what is there data and metadata compete, so both figures together
+ * are more than fits of both.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int btrfs_policy_placement_fits(struct btrfs_policy_fs *fs,
+				    struct btrfs_policy_placement *placement,
+				    struct btrfs_policy_fits *fits);
+
 /* ---- Plan --------------------------------------------------------------- */
 
 /** struct btrfs_policy_plan - ordered steps that put chunks right; opaque */
@@ -270,7 +322,8 @@ struct btrfs_policy_plan_device {
  * why.  Up to seven chunks every order is tried; with more, one that is unlike the
  * usual may be overlooked.  Nothing on disk is touched.
  *
- * Return: 0 (also if there is nothing to do) or -ENOMEM.
+ * Return: 0 (also if there is nothing to do); -EINVAL for a picture that assumes
+ * other profiles; -ENOMEM.
  */
 int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
 			  const struct btrfs_policy_placement *placement,
@@ -436,6 +489,19 @@ struct btrfs_policy_balance_report {
 };
 
 /**
+ * btrfs_policy_balance_check() - could a balance start now?
+ * @fs: open handle
+ * @options: how, or NULL for all defaults
+ *
+ * What would make btrfs_policy_balance() fail before it looks at any chunk: for
+ * callers that go into the background and want to say so before.
+ *
+ * Return: 0, or what btrfs_policy_balance() would return.
+ */
+int btrfs_policy_balance_check(struct btrfs_policy_fs *fs,
+			       const struct btrfs_policy_balance_options *options);
+
+/**
  * btrfs_policy_balance() - move misplaced chunks, one after the other
  * @fs: open handle
  * @options: how, or NULL for all defaults
@@ -444,10 +510,13 @@ struct btrfs_policy_balance_report {
  *
  * Plans, moves one chunk with the kernel's balance, looks again, and so on until
  * nothing that could be moved is misplaced.  `btrfs balance status`, `pause` and
- * `cancel` work on it.  A chunk is never moved twice by one call.
+ * `cancel` work on it.  A chunk is never moved twice by one call.  What an earlier
+ * call left behind, a paused balance of one chunk or one that the kernel took up
+ * again at mount, is finished first.
  *
  * Return: 0 if it ended with DONE or LIMIT (look at @still_misplaced: chunks that
- * came meanwhile or landed wrong again are not tried twice); -ENOSPC, -ECANCELED (cancelled, paused or stopped),
+ * came meanwhile or landed wrong again are not tried twice);
+ * -ENOSPC, -ECANCELED (cancelled, paused or stopped),
  * -EBUSY, -EOPNOTSUPP, -EROFS, -EPERM, or another error of the kernel.
  */
 int btrfs_policy_balance(struct btrfs_policy_fs *fs,

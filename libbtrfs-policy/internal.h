@@ -213,6 +213,7 @@ struct bp_site {
 	uint64_t size;
 	uint64_t room; /* bytes that chunks could take */
 	uint64_t hole; /* the most of them in one piece; 0: all */
+	bool lost;     /* in a what-if */
 };
 
 /* Nothing is ever put into the first MiB of a device. */
@@ -238,6 +239,8 @@ uint32_t bp_not_first_choice(struct bp_site *sites, size_t count, uint64_t type,
 			     const uint64_t *devids, uint32_t stripes);
 bool bp_site_misuses(const struct bp_site *site, const struct btrfs_policy_chunk *chunk);
 uint64_t bp_site_hole(const struct bp_site *site);
+uint64_t bp_site_room_for(const struct bp_site *site, uint64_t type);
+uint64_t bp_site_offer(const struct bp_site *site, uint64_t type);
 uint64_t bp_worthwhile(const struct bp_site *sites, size_t count, uint64_t type);
 uint64_t bp_largest_chunk(const struct bp_site *sites, size_t count, uint64_t type);
 uint64_t bp_type_of_new(uint64_t kind_flags, uint64_t profiles, uint32_t writeable);

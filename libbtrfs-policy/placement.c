@@ -268,10 +268,25 @@ static int add_chunk(struct btrfs_policy_placement *placement,
 	return 0;
 }
 
+static void forget_sums(struct btrfs_policy_placement *placement)
+{
+	placement->profile_count = 0;
+	memset(&placement->totals, 0, sizeof(placement->totals));
+	for (size_t i = 0; i < placement->device_count; i++) {
+		struct btrfs_policy_device_usage *usage = &placement->devices[i];
+
+		memset(usage->bytes, 0, sizeof(usage->bytes));
+		memset(usage->chunks, 0, sizeof(usage->chunks));
+		memset(usage->misplaced_bytes, 0, sizeof(usage->misplaced_bytes));
+	}
+}
+
+/* Again, too, when sites have changed. */
 int bp_placement_sum(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
 {
 	int ret = 0;
 
+	forget_sums(placement);
 	for (size_t i = 0; !ret && i < placement->chunk_count; i++) {
 		struct btrfs_policy_chunk *chunk = &placement->chunks[i];
 

@@ -17,6 +17,7 @@ struct btrfs_policy_placement {
 	struct btrfs_policy_profile_usage *profiles;
 	size_t profile_count;
 	struct btrfs_policy_totals totals;
+	const struct bp_profile *assumed[BTRFS_POLICY_KINDS]; /* for new chunks; NULL: as is */
 	uint64_t global_reserve; /* bytes; 0: not known */
 };
 
@@ -30,6 +31,7 @@ bp_placement_find(const struct btrfs_policy_placement *placement, uint64_t logic
 /* plan.c: what to plan; without `may_move` every chunk may be moved */
 struct bp_plan_choice {
 	uint64_t limit;
+	uint64_t floor; /* metadata slack to keep; 0: as the picture says */
 	bool (*may_move)(const struct btrfs_policy_chunk *chunk, const void *user);
 	const void *user;
 };

@@ -34,7 +34,7 @@ static uint32_t gather(const struct bp_plan_state *state, uint64_t type, struct 
 		const struct bp_site *site = &state->array.sites[i];
 
 		if (site->writeable && !bp_excluded(site, type))
-			lacks[found++] = (struct lack){ site->devid, bp_site_hole(site) };
+			lacks[found++] = (struct lack){ site->devid, bp_site_offer(site, type) };
 	}
 	qsort(lacks, found, sizeof(*lacks), by_hole);
 	return found;

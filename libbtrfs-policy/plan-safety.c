@@ -18,16 +18,13 @@ static uint64_t max_u64(uint64_t a, uint64_t b)
 
 /* ---- One more chunk ----------------------------------------------------- */
 
-/* Devices that may hold the type and have a hole of that many bytes. */
+/* Devices that offer a chunk of the type that many bytes in a piece. */
 uint32_t bp_plan_roomy_sites(const struct bp_plan_state *state, uint64_t type, uint64_t bytes)
 {
 	uint32_t found = 0;
 
 	for (size_t i = 0; i < state->array.count; i++) {
-		const struct bp_site *site = &state->array.sites[i];
-
-		found += site->writeable && bp_site_hole(site) >= bytes &&
-			 !bp_excluded(site, type);
+		found += bp_site_offer(&state->array.sites[i], type) >= bytes;
 	}
 	return found;
 }
@@ -53,7 +50,8 @@ static uint64_t allocatable(const struct bp_plan_state *state, const uint64_t *m
 		const struct bp_site *site = &state->array.sites[i];
 
 		if (site->writeable && !bp_excluded(site, type))
-			btrfs_role_space_add(&space, site->room + (more ? more[i] : 0));
+			btrfs_role_space_add(&space, bp_site_room_for(site, type) +
+						     (more ? more[i] : 0));
 	}
 	return btrfs_role_space_for(&space, profile->copies / profile->dev_stripes +
 					    profile->parity) / profile->dev_stripes;

@@ -224,7 +224,8 @@ int bp_plan_new(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement 
 		return bp_nomem(fs);
 	ret = bp_plan_state_init(&state, placement);
 	if (!ret) {
-		state.floor = bp_plan_floor(&state, placement->global_reserve);
+		state.floor = choice->floor ? choice->floor :
+					      bp_plan_floor(&state, placement->global_reserve);
 		new->summary.slack_before = state.safety.slack;
 		ret = fill(new, &state, choice);
 	}
@@ -241,6 +242,10 @@ BP_PUBLIC int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
 {
 	const struct bp_plan_choice choice = { .limit = limit };
 
+	for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++)
+		if (placement->assumed[kind])
+			return bp_error(fs, -EINVAL,
+					"cannot plan for another profile: a balance that moves chunks keeps their profiles");
 	return bp_plan_new(fs, placement, &choice, plan);
 }
 

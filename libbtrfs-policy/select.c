@@ -55,25 +55,12 @@ uint32_t bp_allowed_sites(const struct bp_site *sites, size_t count, uint64_t ty
 struct limits {
 	const struct bp_profile *profile;
 	struct btrfs_role_profile role;
-	struct btrfs_role_limits chunk;
-	uint64_t max_stripe;
+	struct btrfs_role_limits size;
 };
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
-}
-
-static void count_bytes(struct btrfs_role_limits *limits, const struct bp_site *sites,
-			size_t count, uint64_t type)
-{
-	memset(limits, 0, sizeof(*limits));
-	for (size_t i = 0; i < count; i++) {
-		if (!sites[i].writeable)
-			continue;
-		limits->rw_bytes += sites[i].size;
-		limits->rank_bytes[rank_of(&sites[i], type)] += sites[i].size;
-	}
 }
 
 static uint64_t chunk_size_of(uint64_t type, uint64_t total)
@@ -85,6 +72,25 @@ static uint64_t chunk_size_of(uint64_t type, uint64_t total)
 	return total > 50 * GIB ? GIB : 256 * MIB;
 }
 
+static void set_size_limits(struct limits *limits, const struct bp_site *sites, size_t count,
+			    uint64_t type)
+{
+	struct btrfs_role_limits *size = &limits->size;
+
+	memset(size, 0, sizeof(*size));
+	size->dev_stripes = limits->profile->dev_stripes;
+	size->ncopies = limits->profile->copies;
+	size->nparity = limits->profile->parity;
+	for (size_t i = 0; i < count; i++) {
+		if (!sites[i].writeable)
+			continue;
+		size->rw_bytes += sites[i].size;
+		size->rank_bytes[rank_of(&sites[i], type)] += sites[i].size;
+	}
+	size->max_chunk = chunk_size_of(type, size->rw_bytes);
+	size->max_stripe = min_u64(size->max_chunk, GIB);
+}
+
 static void set_limits(struct limits *limits, const struct bp_site *sites, size_t count,
 		       uint64_t type)
 {
@@ -94,16 +100,14 @@ static void set_limits(struct limits *limits, const struct bp_site *sites, size_
 	if (type & BTRFS_BLOCK_GROUP_SYSTEM && most > SYSTEM_DEVS_MAX)
 		most = SYSTEM_DEVS_MAX;
 	limits->profile = profile;
-	count_bytes(&limits->chunk, sites, count, type);
-	limits->chunk.max_chunk = chunk_size_of(type, limits->chunk.rw_bytes);
-	limits->max_stripe = min_u64(limits->chunk.max_chunk, GIB);
+	set_size_limits(limits, sites, count, type);
 	limits->role.striped = !profile->devs_max;
 	limits->role.devs_min = profile->devs_min;
 	limits->role.devs_max = most;
 	limits->role.devs_increment = profile->devs_increment;
 	limits->role.useful = btrfs_role_useful_bytes(
-		btrfs_role_max_chunk(&limits->chunk, BTRFS_ROLE_RANK_FIRST),
-		limits->max_stripe, profile->dev_stripes);
+		btrfs_role_max_chunk(&limits->size, BTRFS_ROLE_RANK_FIRST),
+		limits->size.max_stripe, profile->dev_stripes);
 }
 
 /* ---- Selection ---------------------------------------------------------- */
@@ -119,16 +123,28 @@ static int by_room(const void *a, const void *b)
 	return (left->dev > right->dev) - (left->dev < right->dev);
 }
 
-/* What a device offers to a chunk of the type. */
-static uint64_t room_for(const struct bp_site *site, uint64_t type)
+/*
+ * Bytes of the device that chunks of the type may have in all.  Of what is kept for
+ * system chunks the first MiB, which no chunk gets, is a part.
+ */
+uint64_t bp_site_room_for(const struct bp_site *site, uint64_t type)
 {
 	uint64_t kept = 0;
 
+	if (!site->writeable || bp_excluded(site, type))
+		return 0;
 	if (!(type & BTRFS_BLOCK_GROUP_SYSTEM))
 		kept = btrfs_role_system_room(bp_role_core(site->role), site->size);
-	/* The kernel counts what is reserved at the start of the device, `room` does not. */
-	kept = kept > MIB ? kept - MIB : 0;
-	return site->room > kept ? min_u64(site->room - kept, bp_site_hole(site)) : 0;
+	if (kept <= BP_DEVICE_RESERVED)
+		return site->room;
+	kept -= BP_DEVICE_RESERVED;
+	return site->room > kept ? site->room - kept : 0;
+}
+
+/* In one piece. */
+uint64_t bp_site_offer(const struct bp_site *site, uint64_t type)
+{
+	return min_u64(bp_site_hole(site), bp_site_room_for(site, type));
 }
 
 static uint32_t gather(const struct bp_site *sites, size_t count, uint64_t type,
@@ -138,37 +154,17 @@ static uint32_t gather(const struct bp_site *sites, size_t count, uint64_t type,
 	uint32_t found = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		uint64_t room = room_for(&sites[i], type);
+		uint64_t offer = bp_site_offer(&sites[i], type);
 
-		if (!sites[i].writeable || bp_excluded(&sites[i], type) ||
-		    room < STRIPE_UNIT * dev_stripes)
+		if (offer < STRIPE_UNIT * dev_stripes)
 			continue;
 		info[found].dev = (void *)&sites[i];
 		info[found].total_avail = sites[i].room;
-		info[found].max_avail = min_u64(room, limits->max_stripe * dev_stripes);
+		info[found].max_avail = min_u64(offer, limits->size.max_stripe * dev_stripes);
 		info[found++].rank = rank_of(&sites[i], type);
 	}
 	qsort(info, found, sizeof(*info), by_room);
 	return found;
-}
-
-static uint64_t round_up(uint64_t value, uint64_t unit)
-{
-	return (value + unit - 1) / unit * unit;
-}
-
-static void set_size(struct bp_target *target, const struct limits *limits, uint64_t avail,
-		     uint64_t max_chunk)
-{
-	const struct bp_profile *profile = limits->profile;
-	uint32_t data = (target->stripes - profile->parity) / profile->copies;
-	uint64_t stripe = avail / profile->dev_stripes;
-
-	if (stripe * data > max_chunk)
-		stripe = min_u64(stripe, round_up(max_chunk / data, 16 * MIB));
-	stripe = min_u64(stripe, GIB);
-	target->stripe_length = stripe / STRIPE_UNIT * STRIPE_UNIT;
-	target->length = target->stripe_length * data;
 }
 
 static void set_devids(struct bp_target *target, const struct btrfs_device_info *info,
@@ -206,10 +202,10 @@ int bp_select(const struct bp_site *sites, size_t count, uint64_t type,
 	if (devs > limits.role.devs_max)
 		devs = limits.role.devs_max;
 	target->stripes = devs * limits.profile->dev_stripes;
-	set_size(target, &limits, info[devs - 1].max_avail,
-		 btrfs_role_max_chunk(&limits.chunk, btrfs_role_best_rank(info, devs)));
+	target->stripe_length = min_u64(btrfs_role_stripe_size(&limits.size, info, devs), GIB);
+	target->length = target->stripe_length * btrfs_role_data_stripes(&limits.size, devs);
 	set_devids(target, info, limits.profile->dev_stripes);
-	target->wanted = limits.max_stripe * limits.profile->dev_stripes;
+	target->wanted = limits.size.max_stripe * limits.profile->dev_stripes;
 	return target->length ? 0 : -ENOSPC;
 }
 
@@ -225,16 +221,13 @@ uint64_t bp_worthwhile(const struct bp_site *sites, size_t count, uint64_t type)
 	return limits.role.useful;
 }
 
-/* Bytes of the largest chunk that the size of the devices that come first allows. */
+/* Bytes of the largest chunk that the array's size allows. */
 uint64_t bp_largest_chunk(const struct bp_site *sites, size_t count, uint64_t type)
 {
 	struct limits limits;
-	uint8_t rank = BTRFS_ROLE_RANK_FIRST;
 
 	set_limits(&limits, sites, count, type);
-	while (rank < BTRFS_ROLE_RANK_LAST && !limits.chunk.rank_bytes[rank])
-		rank++;
-	return btrfs_role_max_chunk(&limits.chunk, rank);
+	return btrfs_role_max_chunk(&limits.size, BTRFS_ROLE_RANK_FIRST);
 }
 
 /*

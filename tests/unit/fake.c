@@ -554,11 +554,39 @@ static int balance_chunks(struct fake *fake, struct btrfs_ioctl_balance_args *ar
 	return 0;
 }
 
+/* It did its work, and is gone. */
+static void fake_end_leftover(struct fake *fake)
+{
+	fake->balances++;
+	balance_chunks(fake, &fake->leftover);
+	memset(&fake->leftover, 0, sizeof(fake->leftover));
+	fake_set_file(fake, FAKE_FSID "/exclusive_operation", "none");
+}
+
+static int fake_balance_state(void *self, struct btrfs_ioctl_balance_args *args)
+{
+	struct fake *fake = self;
+
+	FAKE_MAY_FAIL(fake);
+	if (fake->leftover.state & BTRFS_BALANCE_STATE_RUNNING && !fake->leftover_looks--)
+		fake_end_leftover(fake);
+	if (!fake->leftover.flags)
+		return -ENOTCONN;
+	*args = fake->leftover;
+	return 0;
+}
+
 static int fake_balance(void *self, struct btrfs_ioctl_balance_args *args)
 {
 	struct fake *fake = self;
 
 	FAKE_MAY_FAIL(fake);
+	if (args->flags & BTRFS_BALANCE_RESUME) {
+		if (!fake->leftover.flags)
+			return -ENOTCONN;
+		fake_end_leftover(fake);
+		return 0;
+	}
 	fake->balances++;
 	if (fake->balances == fake->balance_special) {
 		args->state = fake->balance_state;
@@ -580,6 +608,7 @@ const struct bp_backend fake_backend = {
 	.tree_search = fake_tree_search,
 	.sync = fake_sync,
 	.balance = fake_balance,
+	.balance_state = fake_balance_state,
 	.roles = fake_roles,
 	.sysfs_exists = fake_sysfs_exists,
 	.sysfs_read = fake_sysfs_read,

@@ -81,6 +81,9 @@ struct fake {
 	uint64_t balance_state;
 	bool balance_skips;
 	uint64_t moved[FAKE_CHUNKS];
+	/* A balance that is there: its filters and state; paused if not RUNNING. */
+	struct btrfs_ioctl_balance_args leftover;
+	unsigned int leftover_looks; /* how many it lasts if it runs */
 	/* How many looks the other operation lasts. */
 	unsigned int busy_looks;
 

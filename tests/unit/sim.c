@@ -101,7 +101,7 @@ struct choice {
 	int rank;
 };
 
-/* Of the devices up to that rank. */
+/* Of devices of that rank and better ones. */
 static uint64_t total_size(const struct sim *sim, enum sim_kind kind, int rank)
 {
 	uint64_t total = 0;
@@ -112,26 +112,36 @@ static uint64_t total_size(const struct sim *sim, enum sim_kind kind, int rank)
 	return total;
 }
 
-/* The longest for a chunk whose best device has the rank. */
+/* Devices for metadata keep some bytes for system chunks. */
+uint64_t sim_kept(const struct sim_device *device, enum sim_kind kind)
+{
+	if (kind == SIM_SYSTEM || (device->role != 1 && device->role != 2))
+		return 0;
+	return device->size < 160 * MiB ? device->size / 10 : 16 * MiB;
+}
+
+uint64_t sim_offer(const struct sim_device *device, enum sim_kind kind, uint64_t wanted)
+{
+	uint64_t start, hole = sim_hole(device, wanted, &start);
+	uint64_t free_bytes = sim_free(device), kept = sim_kept(device, kind);
+
+	if (!kept)
+		return hole;
+	if (free_bytes <= kept)
+		return 0;
+	return hole < free_bytes - kept ? hole : free_bytes - kept;
+}
+
+/* `rank`: the best of the devices that the chunk stands on. */
 static uint64_t longest_chunk(const struct sim *sim, enum sim_kind kind, int rank,
 			      uint64_t *stripe)
 {
-	uint64_t total = total_size(sim, kind, rank);
+	uint64_t all = total_size(sim, kind, NEVER), total = total_size(sim, kind, rank);
 	uint64_t most = kind == SIM_DATA ? 10 * GiB : kind == SIM_SYSTEM ? 32 * MiB :
-			total_size(sim, kind, NEVER) > 50 * GiB ? GiB : 256 * MiB;
+			all > 50 * GiB ? GiB : 256 * MiB;
 
 	*stripe = most < GiB ? most : GiB;
 	return most < total / 10 ? most : total / 10;
-}
-
-/* What system chunks alone may take from a device that prefers metadata. */
-static uint64_t kept_back(const struct sim_device *device, enum sim_kind kind)
-{
-	bool for_metadata = device->role == 1 || device->role == 2;
-
-	if (kind == SIM_SYSTEM || !for_metadata)
-		return 0;
-	return device->size < 160 * MiB ? device->size / 10 : 16 * MiB;
 }
 
 uint64_t sim_useful(const struct sim *sim, enum sim_kind kind, enum sim_profile profile)
@@ -177,11 +187,8 @@ static int gather(const struct sim *sim, enum sim_kind kind, uint64_t wanted, ui
 
 	for (int i = 0; i < sim->device_count; i++) {
 		const struct sim_device *device = &sim->devices[i];
-		uint64_t start, hole = sim_hole(device, wanted, &start);
-		uint64_t room = sim_free(device), kept = kept_back(device, kind);
+		uint64_t hole = sim_offer(device, kind, wanted);
 
-		room = room > kept ? room - kept : 0;
-		hole = hole < room ? hole : room;
 		if (sim_rank(device, kind) == NEVER || hole < least)
 			continue;
 		choices[count++] = (struct choice){
@@ -190,15 +197,6 @@ static int gather(const struct sim *sim, enum sim_kind kind, uint64_t wanted, ui
 		};
 	}
 	return count;
-}
-
-static int best_rank(const struct choice *choices, int count)
-{
-	int best = NEVER;
-
-	for (int i = 0; i < count; i++)
-		best = choices[i].rank < best ? choices[i].rank : best;
-	return best;
 }
 
 static bool all_alike(const struct choice *choices, int count)
@@ -225,6 +223,15 @@ static int width(const struct choice *choices, int count, const struct sim_rules
 		if (choices[i].rank != choices[i - 1].rank)
 			return i / rules->step * rules->step;
 	return count / rules->step * rules->step;
+}
+
+static int best_rank(const struct choice *choices, int count)
+{
+	int best = NEVER;
+
+	for (int i = 0; i < count; i++)
+		best = choices[i].rank < best ? choices[i].rank : best;
+	return best;
 }
 
 static void lay_out(const struct sim *sim, struct sim_chunk *chunk, const struct choice *choices,
@@ -260,13 +267,13 @@ bool sim_pick(const struct sim *sim, enum sim_kind kind, enum sim_profile profil
 	count = width(choices, count, rules);
 	if (!count)
 		return false;
+	most = longest_chunk(sim, kind, best_rank(choices, count), &stripe);
 	sort(choices, count, true);
 	memset(chunk, 0, sizeof(*chunk));
 	chunk->kind = kind;
 	chunk->profile = profile;
 	chunk->stripes = count * rules->per_device;
 	data = (chunk->stripes - rules->parity) / rules->copies;
-	most = longest_chunk(sim, kind, best_rank(choices, count), &stripe);
 	stripe = choices[count - 1].hole / rules->per_device;
 	if (stripe * data > most) {
 		uint64_t less = (most / data + 16 * MiB - 1) / (16 * MiB) * (16 * MiB);

@@ -85,6 +85,10 @@ bool sim_stands_right(const struct sim *sim, const struct sim_chunk *chunk);
 int sim_off_first(const struct sim *sim, const struct sim_chunk *chunk);
 uint64_t sim_free(const struct sim_device *device);
 uint64_t sim_hole(const struct sim_device *device, uint64_t wanted, uint64_t *start);
+/* Bytes that chunks of the kind leave alone on the device. */
+uint64_t sim_kept(const struct sim_device *device, enum sim_kind kind);
+/* Bytes of a hole of the device, as `sim_hole()` finds it, that such a chunk gets. */
+uint64_t sim_offer(const struct sim_device *device, enum sim_kind kind, uint64_t wanted);
 uint64_t sim_useful(const struct sim *sim, enum sim_kind kind, enum sim_profile profile);
 
 #endif

@@ -250,6 +250,78 @@ static void busy_at_the_last_moment(void **state)
 
 /* ---- Kernels and file systems that cannot -------------------------------- */
 
+/* ---- What an earlier run left behind ------------------------------------ */
+
+static void leave(uint64_t state)
+{
+	fake.leftover.flags = BTRFS_BALANCE_METADATA;
+	fake.leftover.state = state;
+	fake.leftover.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
+	fake.leftover.meta.vstart = fake.chunks[1].logical;
+	fake.leftover.meta.vend = fake.chunks[1].logical + 1;
+	fake_set_file(&fake, FAKE_FSID "/exclusive_operation",
+		      state ? "balance" : "balance paused");
+}
+
+static void a_paused_chunk_is_finished(void **state)
+{
+	struct result result;
+
+	leave(0);
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(result.report.relocated, 3);
+	assert_int_equal(fake.balances, 4);
+	assert_int_equal(misplaced_now(), 0);
+}
+
+static void a_chunk_taken_up_at_mount_is_waited_for(void **state)
+{
+	struct result result;
+
+	leave(BTRFS_BALANCE_STATE_RUNNING);
+	fake.leftover_looks = 3;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(fake.naps, 3);
+	assert_int_equal(misplaced_now(), 0);
+}
+
+static void somebody_elses_balance_is_left_alone(void **state)
+{
+	struct result result;
+
+	leave(0);
+	fake.leftover.meta.vend += GiB;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, -EBUSY);
+	assert_has(result.error, "paused balance");
+	fake.leftover.meta.vend -= GiB;
+	fake.leftover.meta.flags |= BTRFS_BALANCE_ARGS_CONVERT;
+	assert_int_equal(run(NULL, 0).ret, -EBUSY);
+	fake.leftover.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
+	fake.leftover.flags |= BTRFS_BALANCE_DATA;
+	assert_int_equal(run(NULL, 0).ret, -EBUSY);
+	assert_int_equal(fake.balances, 0);
+}
+
+static void checked_before_it_starts(void **state)
+{
+	const struct btrfs_policy_balance_options options = { sizeof(options), .enqueue = true };
+	struct btrfs_policy_fs *fs = fake_open(&fake);
+
+	assert_int_equal(btrfs_policy_balance_check(fs, NULL), 0);
+	leave(0);
+	assert_int_equal(btrfs_policy_balance_check(fs, NULL), 0);
+	memset(&fake.leftover, 0, sizeof(fake.leftover));
+	assert_int_equal(btrfs_policy_balance_check(fs, NULL), -EBUSY);
+	assert_int_equal(btrfs_policy_balance_check(fs, &options), -EBUSY);
+	fake_set_file(&fake, FAKE_FSID "/exclusive_operation", "device add");
+	assert_int_equal(btrfs_policy_balance_check(fs, NULL), -EBUSY);
+	assert_int_equal(btrfs_policy_balance_check(fs, &options), 0);
+	btrfs_policy_fs_unref(fs);
+}
+
 static void stock_kernel_is_refused(void **state)
 {
 	struct result result;
@@ -342,6 +414,10 @@ int main(void)
 		cmocka_unit_test_setup(stopped_while_waiting, setup),
 		cmocka_unit_test_setup(a_paused_balance_is_not_waited_for, setup),
 		cmocka_unit_test_setup(busy_at_the_last_moment, setup),
+		cmocka_unit_test_setup(a_paused_chunk_is_finished, setup),
+		cmocka_unit_test_setup(a_chunk_taken_up_at_mount_is_waited_for, setup),
+		cmocka_unit_test_setup(somebody_elses_balance_is_left_alone, setup),
+		cmocka_unit_test_setup(checked_before_it_starts, setup),
 		cmocka_unit_test(stock_kernel_is_refused),
 		cmocka_unit_test(unenforced_ends),
 		cmocka_unit_test_setup(skipped_chunks_end, setup),

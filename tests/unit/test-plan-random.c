@@ -241,10 +241,10 @@ static bool has_spare(enum sim_kind kind)
 	int roomy = 0;
 
 	for (int i = 0; i < sim.device_count; i++) {
-		uint64_t start, useful = sim_useful(&sim, kind, profile);
+		uint64_t useful = sim_useful(&sim, kind, profile);
 
 		roomy += sim_rank(&sim.devices[i], kind) < 4 &&
-			 sim_hole(&sim.devices[i], useful, &start) >= useful;
+			 sim_offer(&sim.devices[i], kind, useful) >= useful;
 	}
 	return roomy >= sim_rules[profile].devs_min;
 }
@@ -258,8 +258,11 @@ static uint64_t fits(uint64_t copies)
 		uint64_t middle = (low + high + 1) / 2, sum = 0;
 
 		for (int i = 0; i < sim.device_count; i++) {
-			uint64_t room = sim_free(&sim.devices[i]) - MiB;
+			uint64_t kept = sim_kept(&sim.devices[i], SIM_METADATA);
+			uint64_t room = sim_free(&sim.devices[i]);
 
+			kept = kept < MiB ? MiB : kept;
+			room = room > kept ? room - kept : 0;
 			if (sim_rank(&sim.devices[i], SIM_METADATA) < 4)
 				sum += room < middle ? room : middle;
 		}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What-ifs: the picture judged with other roles, and how much would fit.
+ */
+#include "unit.h"
+
+static struct fake fake;
+static struct btrfs_policy_fs *fs;
+static struct btrfs_policy_placement *placement;
+
+static int setup(void **state)
+{
+	fake_two_and_two(&fake, FAKE_STOCK, DISK_DATA, DISK_DATA);
+	fs = fake_open(&fake);
+	return btrfs_policy_placement_read(fs, &placement);
+}
+
+static int teardown(void **state)
+{
+	btrfs_policy_placement_free(placement);
+	btrfs_policy_fs_unref(fs);
+	return 0;
+}
+
+static struct btrfs_policy_fits fits_with(const char *text)
+{
+	struct btrfs_policy_fits fits;
+
+	if (*text)
+		assert_int_equal(btrfs_policy_placement_assume(fs, placement, text), 0);
+	assert_int_equal(btrfs_policy_placement_fits(fs, placement, &fits), 0);
+	return fits;
+}
+
+static void roles(void **state)
+{
+	const struct btrfs_policy_totals *totals = btrfs_policy_placement_totals(placement);
+
+	assert_int_equal(totals->misplaced_chunks, 0);
+	fits_with("metadata-only=1,2,data-only=rotational");
+	assert_int_equal(totals->chunks, 5);
+	assert_int_equal(totals->misplaced_chunks, 4);
+	assert_int_equal(btrfs_policy_placement_device(placement, 0)->role,
+			 BTRFS_POLICY_ROLE_METADATA_ONLY);
+	assert_int_equal(btrfs_policy_placement_device(placement, 0)->misplaced_bytes[0], GiB);
+	/* Nothing real has changed. */
+	assert_int_equal(btrfs_policy_device_find(fs, 1)->role,
+			 BTRFS_POLICY_ROLE_DATA_PREFERRED);
+	fits_with("data-preferred=1,2,3,4");
+	assert_int_equal(totals->misplaced_chunks, 0);
+}
+
+/* Two disks of 996 GiB and 32 MiB, two SSDs of 99: free in chunks comes on top. */
+static void room_by_role(void **state)
+{
+	struct btrfs_policy_fits fits = fits_with("metadata-only=1,2,data-only=3,4");
+
+	assert_in_range(fits.data, 996 * GiB + 524 * MiB, 997 * GiB + 524 * MiB);
+	assert_in_range(fits.metadata, 98 * GiB + 1248 * MiB, 99 * GiB + 1248 * MiB);
+	assert_string_equal(fits.data_profile, "RAID1");
+}
+
+static void room_by_profile(void **state)
+{
+	struct btrfs_policy_fits fits =
+		fits_with("metadata-only=1,2,data-only=3,4,data=single,metadata=dup");
+
+	assert_in_range(fits.data, 1992 * GiB, 1995 * GiB);
+	assert_in_range(fits.metadata, 97 * GiB, 99 * GiB);
+	assert_string_equal(fits.data_profile, "single");
+	assert_string_equal(fits.metadata_profile, "DUP");
+	assert_int_equal(fits_with("data=raid1c4").data, 0);
+}
+
+static void one_device_more(void **state)
+{
+	uint64_t before = fits_with("metadata-only=1,2,data-only=3,4").metadata;
+	struct btrfs_policy_fits fits = fits_with("add=50G:metadata-only");
+
+	assert_int_equal(btrfs_policy_placement_device(placement, 4)->devid, 5);
+	assert_in_range(fits.metadata, before + 24 * GiB, before + 25 * GiB);
+	assert_null(btrfs_policy_device_find(fs, 5));
+}
+
+static void one_device_less(void **state)
+{
+	struct btrfs_policy_fits fits = fits_with("lose=4");
+
+	assert_int_equal(fits.degraded_chunks, 4);
+	assert_int_equal(fits.lost_chunks, 0);
+	fits = fits_with("lose=3");
+	assert_int_equal(fits.degraded_chunks, 0);
+	assert_int_equal(fits.lost_chunks, 4);
+	assert_in_range(fits.data, 98 * GiB, 99 * GiB + 524 * MiB);
+}
+
+static void dup_is_lost_with_its_device(void **state)
+{
+	struct btrfs_policy_placement *other;
+	struct btrfs_policy_fits fits;
+
+	fake_init(&fake, FAKE_STOCK);
+	fake_add_device(&fake, 10 * GiB, DISK_DATA, false);
+	fake_add_device(&fake, 10 * GiB, DISK_DATA, false);
+	fake_add_chunk(&fake, METADATA | DUP, GiB, MiB, 2, 1, 1);
+	fake_add_chunk(&fake, DATA | RAID10, GiB, MiB, 2, 1, 2);
+	assert_int_equal(btrfs_policy_fs_refresh(fs), 0);
+	assert_int_equal(btrfs_policy_placement_read(fs, &other), 0);
+	assert_int_equal(btrfs_policy_placement_assume(fs, other, "lose=1"), 0);
+	assert_int_equal(btrfs_policy_placement_fits(fs, other, &fits), 0);
+	assert_int_equal(fits.lost_chunks, 1);
+	assert_int_equal(fits.degraded_chunks, 1);
+	btrfs_policy_placement_free(other);
+}
+
+static void nonsense(void **state)
+{
+	static const char *const words[] = {
+		"", "1", "=1", "metadata-only", "metadata-only=", "metadata-only=9", "data=raid7",
+		"add=", "add=5x", "add=0", "add=-1", "add=5G:ssd", "add=99999999P", "lose=9",
+		"foreign=1", "ssd=1",
+	};
+
+	for (size_t i = 0; i < BP_ARRAY_SIZE(words); i++) {
+		if (!btrfs_policy_placement_assume(fs, placement, words[i]))
+			fail_msg("'%s' was taken", words[i]);
+		assert_true(*btrfs_policy_fs_error(fs));
+	}
+}
+
+static void a_plan_keeps_profiles(void **state)
+{
+	struct btrfs_policy_plan *plan;
+
+	fits_with("data=single");
+	assert_int_equal(btrfs_policy_plan_new(fs, placement, 0, &plan), -EINVAL);
+	assert_has(btrfs_policy_fs_error(fs), "keeps their profiles");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(roles), TEST(room_by_role), TEST(room_by_profile), TEST(one_device_more),
+		TEST(one_device_less), TEST(dup_is_lost_with_its_device), TEST(nonsense),
+		TEST(a_plan_keeps_profiles),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
