@@ -25,6 +25,7 @@ struct balance_args {
 	bool enqueue;
 	bool background;
 	bool unenforced;
+	bool offline;
 	int progress;
 	const char *assume;
 };
@@ -215,20 +216,36 @@ static int run_in_background(const struct run *run, struct btrfs_policy_fs *fs)
 	return STATUS_OK;
 }
 
+/* What makes sense for a plan only is refused before anything is opened. */
+static int check_words(const struct run *run)
+{
+	const struct balance_args *args = run->args;
+
+	if (!run->dry_run && args->assume)
+		error("--assume shows a plan for what is not so: it goes with --dry-run only");
+	else if (!run->dry_run && args->offline)
+		error("what is not mounted cannot be balanced: --offline goes with --dry-run only");
+	else if (run->count > 1 && !args->offline)
+		error("more than one path given; only --offline takes several, all of one file system");
+	else
+		return STATUS_OK;
+	return STATUS_FAILURE;
+}
+
 static int balance(const struct run *run)
 {
 	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
 	const struct balance_args *args = run->args;
-	int status = filesystem_open(run->words[0], &fs);
+	int status = check_words(run);
 
+	if (!status)
+		status = args->offline ?
+			 filesystem_open_offline(run->words, run->count, &fs) :
+			 filesystem_open(run->words[0], &fs);
 	if (status)
 		return status;
 	if (run->dry_run)
 		return balance_show_plan(run, fs, args->limit, args->assume);
-	if (args->assume) {
-		error("--assume shows a plan for what is not so: it goes with --dry-run only");
-		return STATUS_FAILURE;
-	}
 	status = check_enforced(run, fs);
 	if (status)
 		return status;
@@ -258,6 +275,10 @@ static int cmd_balance_start(const struct run *run)
 	{ .kind = OPTION_FLAG, .name = "unenforced",				\
 	  .offset = offsetof(struct balance_args, unenforced),			\
 	  .help = "run even if the kernel ignores roles and chunks go anywhere" },\
+	{ .kind = OPTION_FLAG, .name = "offline",				\
+	  .offset = offsetof(struct balance_args, offline),			\
+	  .help = "with --dry-run: the plan of a file system that is not "	\
+		  "mounted, from its devices or images" },			\
 	{ .kind = OPTION_TEXT, .name = "assume", .argument = "WHAT",		\
 	  .offset = offsetof(struct balance_args, assume),			\
 	  .help = "with --dry-run: the plan if roles, profiles or devices were "	\
@@ -295,7 +316,7 @@ const struct command balance_preferred_command = {
 	.details = balance_details,
 	.options = preferred_options,
 	.args_size = sizeof(struct balance_args),
-	.max_words = 1,
+	.max_words = ANY_NUMBER,
 	.run = balance,
 };
 
@@ -306,6 +327,6 @@ const struct command balance_start_command = {
 	.details = balance_details,
 	.options = start_options,
 	.args_size = sizeof(struct balance_args),
-	.max_words = 1,
+	.max_words = ANY_NUMBER,
 	.run = cmd_balance_start,
 };
