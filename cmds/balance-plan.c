@@ -11,8 +11,8 @@
 #include "cmds/common/devices.h"
 #include "cmds/common/filesystem.h"
 
-enum { STEP_LOGICAL, STEP_LENGTH, STEP_USED, STEP_KIND, STEP_PROFILE, STEP_FROM, STEP_TO,
-	STEP_COLUMNS };
+enum { STEP_LOGICAL, STEP_LENGTH, STEP_USED, STEP_KIND, STEP_PROFILE, STEP_WHY, STEP_FROM,
+	STEP_TO, STEP_COLUMNS };
 
 static const struct column step_columns[] = {
 	[STEP_LOGICAL] = { "logical", "Logical", COLUMN_RIGHT },
@@ -20,8 +20,24 @@ static const struct column step_columns[] = {
 	[STEP_USED] = { "used", "Used", COLUMN_RIGHT },
 	[STEP_KIND] = { "kind", "Type", 0 },
 	[STEP_PROFILE] = { "profile", "Profile", 0 },
+	[STEP_WHY] = { "reason", "Why", 0 },
 	[STEP_FROM] = { "devids", "From", 0 },
 	[STEP_TO] = { "target-devids", "To", 0 },
+};
+
+static const char *const reasons[] = {
+	[BTRFS_POLICY_PLACED] = "room made",
+	[BTRFS_POLICY_ON_EXCLUDED] = "excluded",
+	[BTRFS_POLICY_ON_SECOND_CHOICE] = "second choice",
+};
+
+enum { SPACE_ID, SPACE_BEFORE, SPACE_LEAST, SPACE_AFTER, SPACE_COLUMNS };
+
+static const struct column space_columns[] = {
+	[SPACE_ID] = { "devid", NULL, 0 },
+	[SPACE_BEFORE] = { "unallocated", NULL, 0 },
+	[SPACE_LEAST] = { "unallocated-least", NULL, 0 },
+	[SPACE_AFTER] = { "unallocated-after", NULL, 0 },
 };
 
 enum { DEVICE_ID, DEVICE_PATH, DEVICE_ROLE, DEVICE_DATA_BEFORE, DEVICE_DATA_AFTER,
@@ -43,7 +59,8 @@ static const struct column device_columns[] = {
 };
 
 enum { SUM_CHUNKS, SUM_MISPLACED, SUM_STEPS, SUM_SIZE, SUM_USED, SUM_BLOCKED, SUM_SHORT,
-	SUM_REASON, SUM_BEYOND, SUM_LEAST, SUM_MOST, SUM_COLUMNS };
+	SUM_REASON, SUM_BEYOND, SUM_SLACK, SUM_SLACK_AFTER, SUM_SLACK_FLOOR, SUM_LEAST, SUM_MOST,
+	SUM_COLUMNS };
 
 static const struct column sum_columns[] = {
 	[SUM_CHUNKS] = { "chunks", NULL, 0 },
@@ -55,6 +72,9 @@ static const struct column sum_columns[] = {
 	[SUM_SHORT] = { "short-bytes", NULL, 0 },
 	[SUM_REASON] = { "blocked-reason", NULL, 0 },
 	[SUM_BEYOND] = { "beyond-limit-chunks", NULL, 0 },
+	[SUM_SLACK] = { "metadata-slack", NULL, 0 },
+	[SUM_SLACK_AFTER] = { "metadata-slack-after", NULL, 0 },
+	[SUM_SLACK_FLOOR] = { "metadata-slack-floor", NULL, 0 },
 	[SUM_LEAST] = { "least-seconds", NULL, 0 },
 	[SUM_MOST] = { "most-seconds", NULL, 0 },
 };
@@ -115,6 +135,7 @@ static struct records *read_steps(const struct btrfs_policy_plan *plan)
 		record_set_size(record, STEP_USED, step->chunk->used);
 		record_set_text(record, STEP_KIND, btrfs_policy_kind_name(step->chunk->kind));
 		record_set_text(record, STEP_PROFILE, step->chunk->profile);
+		record_set_text(record, STEP_WHY, reasons[step->chunk->misplaced]);
 		record_set_numbers(record, STEP_FROM, step->chunk->devids, step->chunk->stripes);
 		record_set_numbers(record, STEP_TO, step->target_devids, step->targets);
 	}
@@ -170,14 +191,42 @@ static json_object *summary_json(const struct btrfs_policy_plan *plan, struct es
 	record_set_size(record, SUM_SHORT, sum->short_bytes);
 	record_set_text(record, SUM_REASON, btrfs_policy_plan_blocked(plan));
 	record_set_number(record, SUM_BEYOND, sum->beyond_limit);
+	record_set_size(record, SUM_SLACK, sum->slack_before);
+	record_set_size(record, SUM_SLACK_AFTER, sum->slack_after);
+	record_set_size(record, SUM_SLACK_FLOOR, sum->slack_floor);
 	record_set_number(record, SUM_LEAST, time.least);
 	record_set_number(record, SUM_MOST, time.most);
 	return records_json_object(records, 0);
 }
 
-static void print_json(const struct btrfs_policy_fs *fs, const struct btrfs_policy_plan *plan)
+static json_object *spaces_json(const struct btrfs_policy_step *step)
+{
+	_cleanup_(records) struct records *records = records_new(space_columns, SPACE_COLUMNS);
+
+	for (size_t i = 0; i < step->space_count; i++) {
+		struct record *record = records_add(records);
+
+		record_set_number(record, SPACE_ID, step->spaces[i].devid);
+		record_set_size(record, SPACE_BEFORE, step->spaces[i].before);
+		record_set_size(record, SPACE_LEAST, step->spaces[i].least);
+		record_set_size(record, SPACE_AFTER, step->spaces[i].after);
+	}
+	return records_json_array(records);
+}
+
+static json_object *steps_json(const struct btrfs_policy_plan *plan)
 {
 	_cleanup_(records) struct records *steps = read_steps(plan);
+	json_object *array = records_json_array(steps);
+
+	for (int i = 0; i < records_count(steps); i++)
+		json_object_object_add(json_object_array_get_idx(array, i), "devices",
+				       spaces_json(btrfs_policy_plan_step(plan, i)));
+	return array;
+}
+
+static void print_json(const struct btrfs_policy_fs *fs, const struct btrfs_policy_plan *plan)
+{
 	_cleanup_(records) struct records *devices = read_devices(fs, plan);
 	json_object *object = filesystem_json(fs);
 
@@ -185,7 +234,7 @@ static void print_json(const struct btrfs_policy_fs *fs, const struct btrfs_poli
 			       json_object_new_boolean(btrfs_policy_enforced(fs, NULL)));
 	json_object_object_add(object, "dry-run", json_object_new_boolean(true));
 	json_object_object_add(object, "plan", summary_json(plan, estimate_time(fs, plan)));
-	json_object_object_add(object, "steps", records_json_array(steps));
+	json_object_object_add(object, "steps", steps_json(plan));
 	json_object_object_add(object, "devices", records_json_array(devices));
 	json_print_document("balance-preferred-metadata", object);
 }

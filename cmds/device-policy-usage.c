@@ -146,11 +146,11 @@ static struct records *read_devices(const struct btrfs_policy_fs *fs,
 		struct record *record = records_add(records);
 
 		record_set_number(record, DEVICE_ID, row->devid);
+		record_set_bool(record, DEVICE_MISSING, device && device->missing);
 		if (device) {
 			record_set_text(record, DEVICE_PATH, device->path);
 			record_set_text(record, DEVICE_TYPE, device_type(device));
 			record_set_tristate(record, DEVICE_ROTATIONAL, device->rotational);
-			record_set_bool(record, DEVICE_MISSING, device->missing);
 		}
 		set_device(record, row, json);
 	}
