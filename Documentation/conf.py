@@ -13,5 +13,6 @@ man_pages = [
     ('btrfs-device-policy', 'btrfs-device-policy', 'show and change policies of a btrfs file system', author, 8),
     ('btrfs-balance-preferred', 'btrfs-balance-preferred', 'move misplaced chunks of a btrfs file system', author, 8),
     ('btrfs-policy.conf', 'btrfs-policy.conf', 'settings of btrfs file systems that outlive a mount', author, 5),
+    ('libbtrfs-policy', 'libbtrfs-policy', 'device roles, read policies and placement of btrfs', author, 3),
     ('kernel-abi', 'btrfs-policy-kernel', 'kernel interface of device roles and read policies', author, 7),
 ]

@@ -521,7 +521,7 @@ static int move_part(struct fake *fake, uint64_t type, uint64_t *left)
 /* The old chunk goes when all it holds is elsewhere; else what was moved comes back. */
 static int relocate(struct fake *fake, size_t index)
 {
-	static struct fake before;
+	static __thread struct fake before; /* too large for a stack */
 	struct fake_chunk *chunk = &fake->chunks[index];
 	uint64_t left = chunk->used;
 	int ret = 0;
