@@ -44,8 +44,9 @@ runs() {
 	run --offline "$T/image.1" "$T/image.2" >"$T/out" &&
 	[ "$(sed "s|$T/||" "$T/out" | cut -d' ' -f1-3)" = '1 image.1 data-preferred
 2 image.2 data-preferred' ] && ! grep -q 'metadata=0$' "$T/out" &&
-	! run --offline "$T/image.1" >"$T/out" 2>"$T/err" && [ ! -s "$T/out" ] &&
-	grep -q "name its other devices too" "$T/err" &&
+	run --offline "$T/image.1" | grep -q '^2 missing ' &&
+	! run --offline /dev/null >"$T/out" 2>"$T/err" && [ ! -s "$T/out" ] &&
+	grep -q "neither a block device nor an image" "$T/err" &&
 	! run /proc 2>"$T/err" && grep -q "^'/proc' is not on a btrfs file system" "$T/err"
 }
 
