@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# What the tests on Debian's own kernel share: a small Debian in a folder, commands in it, TAP.
+# Owns $BTRFS_POLICY_CACHE/vm and what is mounted in folders of it; nothing of the host is changed.
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+top=$(cd "$here/../.." && pwd)
+build=$(realpath "${top_builddir:-$top/build}")
+cache=${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}/vm
+suite=${VM_SUITE:-bookworm}
+tap_n=0 tap_failed=0
+
+# The kernel under test, and all that the packages depend on, so that they install without a network.
+packages=(systemd-sysv udev kmod initramfs-tools linux-base btrfs-progs eatmydata
+	dkms make gcc libc6-dev patch xz-utils zstd linux-source-6.12 libjson-c5 libbtrfsutil1)
+
+skip_all() {
+	echo "1..0 # SKIP $*"
+	exit 0
+}
+
+# check NAME COMMAND...: one line of TAP; what the command says is shown if it fails.
+check() {
+	local name=$1 out status=0
+	shift
+	out=$("$@" 2>&1) || status=$?
+	tap_n=$((tap_n + 1))
+	if [ "$status" = 0 ]; then
+		echo "ok $tap_n - $name"
+		return
+	fi
+	tap_failed=$((tap_failed + 1))
+	echo "not ok $tap_n - $name"
+	sed 's/^/# /' <<< "$out" | tail -n 40
+	return 1
+}
+
+finish() {
+	echo "1..$tap_n"
+	[ "$tap_failed" = 0 ]
+	exit
+}
+
+need_tools() {
+	local tool
+	[ "$(id -u)" = 0 ] || skip_all 'needs root, to install packages in a folder'
+	for tool; do
+		command -v "$tool" >/dev/null || skip_all "no $tool; share/vm-packages lists what is wanted"
+	done
+	[ -n "$(ls "$build"/deb/btrfs-policy_*.deb 2>/dev/null)" ] ||
+		skip_all 'no packages; ./quickstart deb makes them'
+}
+
+# --- a Debian in a folder -----------------------------------------------------------------------
+
+# The newest 6.12 kernel for clouds that apt offers, as uname says it.
+newest_kernel() {
+	apt-cache search --names-only '^linux-headers-6\.12\..*-cloud-amd64$' |
+		sed 's/^linux-headers-\([^ ]*\) .*/\1/' | sort -V | tail -n 1
+}
+
+# Made once for a kernel and a list of packages; prints the archive.
+base_archive() {
+	local kernel=$1 list archive
+	list=${packages[*]},linux-image-$kernel,linux-headers-$kernel
+	archive=$cache/base-$(sha256sum <<< "$suite $list" | cut -c1-12).tar
+	if [ ! -f "$archive" ]; then
+		mkdir -p "$cache"
+		rm -f "$cache"/base-*.tar
+		TMPDIR=$(fast_folder) mmdebstrap --quiet --variant=apt --include="${list// /,}" \
+			--aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Retries "3"' \
+			--dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/doc/*' \
+			"$suite" "$archive.new" "$(apt_sources)" >&2 || return
+		mv "$archive.new" "$archive"
+	fi
+	printf '%s\n' "$archive"
+}
+
+apt_sources() {
+	local file
+	for file in /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list; do
+		[ ! -s "$file" ] || break
+	done
+	printf '%s\n' "$file"
+}
+
+# A place in memory where dpkg's syncs cost nothing, if there is room for a whole system.
+fast_folder() {
+	local free
+	free=$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)
+	[ "${free:-0}" -gt 3000000 ] && echo /dev/shm || echo "$cache"
+}
+
+# in_root ROOT COMMAND...: with /proc and devices, in a mount namespace that ends with it.
+in_root() {
+	local root=$1
+	shift
+	unshare --mount --fork bash -c '
+		mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
+		exec chroot "$0" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+			DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 eatmydata -- "$@"' "$root" "$@"
+}
+
+# apt_in ROOT WORDS...: apt-get that has nothing but what is there.
+apt_in() {
+	local root=$1
+	shift
+	in_root "$root" apt-get -y -q --no-download --no-install-recommends "$@"
+}
