@@ -68,7 +68,7 @@ base_archive() {
 	if [ ! -f "$archive" ]; then
 		mkdir -p "$cache"
 		rm -f "$cache"/base-*.tar
-		TMPDIR=$(fast_folder) mmdebstrap --quiet --variant=apt --include="${list// /,}" \
+		TMPDIR=$(fast_folder) unshare --mount mmdebstrap --quiet --format=tar --variant=apt --include="${list// /,}" \
 			--aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Retries "3"' \
 			--dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/doc/*' \
 			"$suite" "$archive.new" "$(apt_sources)" >&2 || return
@@ -102,9 +102,9 @@ in_root() {
 			DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 eatmydata -- "$@"' "$root" "$@"
 }
 
-# apt_in ROOT WORDS...: apt-get that has nothing but what is there.
+# apt_in ROOT WORDS...: there are no lists of packages in it, so apt has nothing but what is there.
 apt_in() {
 	local root=$1
 	shift
-	in_root "$root" apt-get -y -q --no-download --no-install-recommends "$@"
+	in_root "$root" apt-get -y -q --no-install-recommends "$@"
 }

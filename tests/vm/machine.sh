@@ -25,10 +25,11 @@ accelerator() {
 }
 
 read_boot_files() {
-	local dir=$1 kernel=$2
+	local dir=$1 kernel=$2 pattern
+	pattern=$(sed 's/[.+]/\\&/g' <<< "$kernel")
 	rm -rf "${dir:?}/boot"
 	mkdir "$dir/boot"
-	btrfs restore --path-regex "^/(|boot(|/(vmlinuz|initrd\.img)-$kernel))\$" \
+	btrfs restore --path-regex "^/(|boot(|/(vmlinuz|initrd\.img)-$pattern))\$" \
 		"$dir/root.img" "$dir/boot" >/dev/null 2>"$dir/restore.log" || return
 	mv "$dir/boot/boot/vmlinuz-$kernel" "$dir/boot/vmlinuz" &&
 	mv "$dir/boot/boot/initrd.img-$kernel" "$dir/boot/initrd"
