@@ -53,7 +53,7 @@ boot() {
 	[ -s "$dir/accelerator" ] || accelerator "$dir" > "$dir/accelerator"
 	mapfile -t array < <(array_options "$dir")
 	timeout 1800 qemu-system-x86_64 -accel "$(cat "$dir/accelerator")" -smp 2 -m 1500 \
-		-nodefaults -display none -no-reboot -M q35 \
+		-nodefaults -display none -no-reboot -M q35,sata=off,smbus=off \
 		-kernel "$dir/boot/vmlinuz" -initrd "$dir/boot/initrd" \
 		-append "root=/dev/vda rw console=ttyS0 panic=-1 vm-test.phase=$phase" \
 		-drive "if=virtio,format=raw,file=$dir/root.img,cache=unsafe" \
