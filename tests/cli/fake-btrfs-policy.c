@@ -173,6 +173,15 @@ static void make_etc_full(void)
 	machine.saved_error = -ENOSPC;
 }
 
+static void make_large(void)
+{
+	fake_init(&machine, FAKE_OURS);
+	for (int i = 0; i < 30; i++)
+		fake_add_device(&machine, 1000 * GiB, DISK_DATA_PREFERRED, i > 3);
+	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_DATA | BTRFS_BLOCK_GROUP_RAID1, GiB, GiB, 2, 1,
+		       2);
+}
+
 static void make_no_mounts(void)
 {
 	make_ours();
@@ -204,6 +213,7 @@ static const struct {
 	{ "stubborn", make_stubborn },
 	{ "two-mounts", make_two_mounts },
 	{ "no-mounts", make_no_mounts },
+	{ "large", make_large },
 	{ "saved", make_saved },
 	{ "in-force", make_in_force },
 	{ "damaged", make_damaged },

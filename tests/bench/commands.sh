@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the commands and the front cost, each beside a command that does nothing or
+# the distribution's btrfs. Shows figures; a busy machine makes nothing fail.
+set -u
+rounds=${1:-200}
+bin=$(mktemp -d "${TMPDIR:-/tmp}/bench.XXXXXX") || exit 1
+trap 'rm -rf "$bin"' EXIT
+pairs=$top_builddir/tests/bench/pairs
+# Programs as they are installed, not libtool's wrappers around them.
+cp "$top_builddir/cmds/btrfs" "$bin/btrfs"
+cp "$top_builddir"/cmds/.libs/btrfs-policy "$bin/btrfs-policy"
+export LD_LIBRARY_PATH=$top_builddir/libbtrfs-policy/.libs
+true=$(type -P true)
+
+"$pairs" "$rounds" "btrfs-policy --help" "$bin/btrfs-policy" --help -- "$true"
+"$pairs" "$rounds" "btrfs-policy --version" "$bin/btrfs-policy" --version -- "$true"
+real=$(type -P btrfs) && {
+	"$pairs" "$rounds" "the front: btrfs version" "$bin/btrfs" version -- "$real" version
+	"$pairs" "$rounds" "the front: btrfs device" "$bin/btrfs" device -- "$real" device
+}
+# It asks for devices alone, so the number of chunks counts for nothing.
+export FAKE=large
+"$pairs" "$rounds" "show, 30 devices" "$top_builddir/tests/cli/fake-btrfs-policy" show -- "$true"
+"$pairs" "$rounds" "show -T, JSON" "$top_builddir/tests/cli/fake-btrfs-policy" --format json show -- "$true"
