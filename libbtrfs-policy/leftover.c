@@ -9,6 +9,8 @@
 #include "balance.h"
 
 #define HALF_A_SECOND 500000000ULL
+/* For a commit that takes its time. */
+#define NAPS 120
 
 /* Taken up again the kernel adds a filter by usage to ours. */
 static bool filter_is_ours(const struct btrfs_balance_args *filter)
@@ -40,20 +42,26 @@ static uint64_t chunk_of(const struct btrfs_ioctl_balance_args *args)
 	return filter_is_ours(filter) ? filter->vstart : 0;
 }
 
-/* The chunk of a balance of ours that is there, 0 if there is none. */
-static int find_leftover(struct btrfs_policy_fs *fs, uint64_t *chunk, bool *paused)
+struct leftover {
+	bool there;
+	bool paused;
+	uint64_t chunk;		/* 0: not one of ours */
+};
+
+static int look(struct btrfs_policy_fs *fs, struct leftover *leftover)
 {
 	struct btrfs_ioctl_balance_args args = {};
 	int ret = fs->ops->balance_state(fs->backend, &args);
 
-	*chunk = 0;
+	memset(leftover, 0, sizeof(*leftover));
 	if (ret == -ENOTCONN)
 		return 0;
 	if (ret)
 		return bp_failed(fs, ret, "cannot see whether a balance of '%s' is under way",
 				 fs->mount_point);
-	*chunk = chunk_of(&args);
-	*paused = !(args.state & BTRFS_BALANCE_STATE_RUNNING);
+	leftover->there = true;
+	leftover->paused = !(args.state & BTRFS_BALANCE_STATE_RUNNING);
+	leftover->chunk = chunk_of(&args);
 	return 0;
 }
 
@@ -71,36 +79,62 @@ static int resume(struct btrfs_policy_fs *fs, uint64_t chunk)
 	return 0;
 }
 
+static int nap(struct btrfs_policy_fs *fs, int (*tick)(void *user), void *user)
+{
+	if (tick(user))
+		return bp_error(fs, -ECANCELED,
+				"stopped while the kernel finishes an earlier balance of '%s'",
+				fs->mount_point);
+	fs->ops->sleep(fs->backend, HALF_A_SECOND);
+	return 0;
+}
+
+/* When its process was killed a balance goes away in two steps with a commit between. */
+static int wait_until_gone(struct btrfs_policy_fs *fs, int (*tick)(void *user), void *user)
+{
+	struct leftover leftover;
+	int ret = 0;
+
+	for (int naps = 0; !ret && naps < NAPS; naps++) {
+		_cleanup_free_ char *name = NULL;
+
+		if (btrfs_policy_exclusive_operation(fs, &name) || strcmp(name, "balance"))
+			return 0;
+		ret = look(fs, &leftover);
+		if (ret || leftover.there)
+			return ret;
+		ret = nap(fs, tick, user);
+	}
+	return ret;
+}
+
 /*
  * Waits for one chunk at most: if another one is under way then, somebody else is
  * at work.
  */
 int bp_leftover_finish(struct btrfs_policy_fs *fs, int (*tick)(void *user), void *user)
 {
-	uint64_t first, chunk;
-	bool paused;
-	int ret = find_leftover(fs, &first, &paused);
+	struct leftover leftover;
+	uint64_t first;
+	int ret = look(fs, &leftover);
 
-	if (!ret && first && paused)
-		return resume(fs, first);
-	for (chunk = first; !ret && chunk && chunk == first && !paused;) {
-		if (tick(user))
-			return bp_error(fs, -ECANCELED,
-					"stopped while the kernel finishes chunk %llu of '%s'",
-					(unsigned long long)chunk, fs->mount_point);
-		fs->ops->sleep(fs->backend, HALF_A_SECOND);
-		ret = find_leftover(fs, &chunk, &paused);
+	if (!ret && leftover.chunk && leftover.paused)
+		return resume(fs, leftover.chunk);
+	first = leftover.chunk;
+	while (!ret && leftover.chunk && leftover.chunk == first && !leftover.paused) {
+		ret = nap(fs, tick, user);
+		if (!ret)
+			ret = look(fs, &leftover);
 	}
-	return ret;
+	return ret || leftover.there ? ret : wait_until_gone(fs, tick, user);
 }
 
 /* Is what stands in the way a balance that bp_leftover_finish() would finish? */
 int bp_leftover_is_ours(struct btrfs_policy_fs *fs, bool *ours)
 {
-	uint64_t chunk;
-	bool paused;
-	int ret = find_leftover(fs, &chunk, &paused);
+	struct leftover leftover;
+	int ret = look(fs, &leftover);
 
-	*ours = chunk;
+	*ours = leftover.chunk;
 	return ret;
 }

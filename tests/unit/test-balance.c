@@ -199,7 +199,7 @@ static void enqueued(void **state)
 	const struct btrfs_policy_balance_options options = { .enqueue = true };
 	struct result result;
 
-	fake.busy_looks = 5;
+	fake.busy_looks = 6;
 	result = run(&options, 0);
 	assert_int_equal(result.ret, 0);
 	assert_int_equal(result.report.relocated, 4);

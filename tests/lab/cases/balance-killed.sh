@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# lab: --mem 1G --disk ssd:size=512M,seed=1 --disk ssd:size=512M,seed=2
+# lab: --disk hdd:size=512M,seed=3 --disk hdd:size=512M,seed=4
+#
+# kill -9 at random moments: a second run finishes what the first one began.
+# Roles turn around each time, so that there is always everything to move.
+[ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
+. "$LAB_LIB"
+. "$(dirname "$LAB_LIB")/balance.sh"
+RANDOM=4711
+killed=0
+
+# Kills at a moment up to $1 milliseconds after the start.
+kill_one() {
+	local pid
+
+	btrfs balance --preferred-metadata "$LAB_MNT" >/tmp/said 2>&1 &
+	pid=$!
+	sleep "$(awk -v ms="$((RANDOM % $1))" 'BEGIN { print ms / 1000 }')"
+	kill -KILL $pid 2>/dev/null && killed=$((killed + 1))
+	wait $pid 2>/dev/null
+}
+
+try 'mkfs' lab_mkfs raid1 /dev/labdc /dev/labdd || bail_out mkfs
+try 'mount' lab_mount /dev/labdc || bail_out mount
+try 'the other two' btrfs -q device add -f /dev/labda /dev/labdb "$LAB_MNT"
+try 'a history of files and snapshots' history 2 100 || bail_out history
+sums >/tmp/before
+roles '3 4' '1 2'
+whole=$(lab_time preferred) || bail_out "$(preferred 2>&1)"
+diag "a whole run takes $whole ms"
+for round in $(seq "${KILLS:-6}"); do
+	[ $((round % 2)) = 0 ] && roles '3 4' '1 2' || roles '1 2' '3 4'
+	kill_one "$whole"
+	out=$(preferred 2>&1) || { not_ok "round $round: the second run"; diag "$out"; }
+	[ "$(verdict)" = 0 ] || not_ok "round $round: usage -c is content"
+done
+in_range $killed $((${KILLS:-6} / 2)) 1000 'runs that were killed'
+is "$(cat "$(lab_sysfs)/exclusive_operation")" none 'no balance is left behind'
+sums >/tmp/after
+is "$(diff /tmp/before /tmp/after)" '' 'contents are unchanged'
+try 'still writable' lab_writable
+try 'unmount' umount "$LAB_MNT"
+try 'btrfs check' btrfs check /dev/labdc
+done_testing
