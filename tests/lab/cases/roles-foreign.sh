@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# lab: --mem 1G --disk ssd:size=1G,seed=1 --disk ssd:size=1G,seed=2 --disk hdd:size=2G,seed=3 --disk hdd:size=2G,seed=4
+# lab: --mem 1G --disk ssd:size=256M,seed=1 --disk ssd:size=256M,seed=2 --disk hdd:size=512M,seed=3 --disk hdd:size=512M,seed=4
 #
 # What other kernels have written into the field of the role: tags of the
 # allocation-hint patches, values nobody has defined, bits that are not ours, and
@@ -55,6 +55,7 @@ is "$(where META) $(where SYS) $(where DATA)" '3 4 3 4 3 4' 'foreign values: not
 lab_stream 1 3000 2>/dev/null | dd of="$LAB_MNT/big" bs=1M iflag=fullblock 2>/dev/null
 is "$(where DATA)" '1 2 3 4' 'foreign values: used when no other device can serve'
 rm "$LAB_MNT/big"
+try 'foreign values: give back what big took' btrfs balance start -dusage=90 "$LAB_MNT"
 is "$(types)" '4 5 0 0' 'foreign values: kept'
 
 try 'undefined values 6 and 7' retag 1=6 2=7
@@ -66,7 +67,7 @@ is "$(types)" '1 1 0 0' 'undefined values: gone'
 try 'other bits of the field' retag 1=0xdead00000000bee8 2=0x100000000
 is "$(roles)" 'data-preferred data-preferred data-preferred data-preferred' 'other bits: not a part of the role'
 try 'other bits: set roles' btrfs -q device policy tag metadata-only 1 2 "$LAB_MNT"
-is "$(types)" "$((0xdead00000000beea)) $((0x100000002)) 0 0" 'other bits: above 32 and below, all kept'
+is "$(types)" '16045481047390994154 4294967298 0 0' 'other bits: above 32 and below, all kept'
 
 try 'roles that leave none for metadata: mounts' retag 1=3 2=3 3=3 4=3
 is "$(dmesg | grep -c 'too few devices left for the metadata profile')" 1 'roles that leave none for metadata: warned of'

@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# lab: --mem 1G --disk ssd:size=512M,seed=1 --disk ssd:size=1G,seed=2 --disk hdd:size=1G,seed=3 --disk hdd:size=1G,seed=4 --disk hdd:size=1G,seed=5 --disk hdd:size=1G,seed=6
+#
+# Corners of the choice of devices: stripes that a mix of roles must not narrow,
+# and a device that has only crumbs left, with what tells of a spill.
+[ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
+. "$LAB_LIB"
+space=$(lab_sysfs)/allocation
+
+# "BYTES DEVID..." of the chunks of a kind
+chunks() {
+	lab_chunks /dev/labda | grep "^$1" | while read -r _ _ bytes devids; do
+		echo "$bytes" $(xargs -n1 <<<"$devids" | sort -n)
+	done
+}
+
+widths() {
+	chunks "$1" | cut -d' ' -f2- | sort -u
+}
+
+# striped NAME PROFILE WANTED ROLE...: data chunks on devices with those roles
+striped() {
+	local name=$1 profile=$2 wanted=$3 id=0 role
+
+	shift 3
+	lab_fresh && lab_mkfs single $(lab_disks | head -n $#) && lab_mount /dev/labda || return
+	for role; do
+		id=$((id + 1))
+		echo "$role" >"$(lab_sysfs)/devinfo/$id/role" || return
+	done
+	btrfs balance start --force -dconvert=$profile "$LAB_MNT" >/dev/null && lab_fill "$LAB_MNT/f" 20 || return
+	is "$(widths DATA)" "$wanted" "$name"
+	umount "$LAB_MNT" && btrfs check /dev/labda >/dev/null 2>&1
+}
+
+d=data-only p=data-preferred m=metadata-preferred
+try 'raid10 on 4 exclusive and 2 default devices' striped 'is 6 wide' raid10 '1 2 3 4 5 6' $d $d $d $d $p $p
+try 'raid0 on 1 exclusive and 3 default devices' striped 'is 4 wide' raid0 '1 2 3 4' $d $p $p $p
+try 'raid5 on 1 exclusive and 2 default devices' striped 'is 3 wide' raid5 '1 2 3' $d $p $p
+try 'raid6 with too few of the first choice' striped 'takes all' raid6 '1 2 3 4' $d $d $m $m
+try 'raid0 with enough of the first choice' striped 'takes these' raid0 '2 3' $m $d $p
+try 'raid10 with enough of the first choice' striped 'takes these, too' raid10 '2 3' $m $d $p $m
+
+# listen: the uevents of btrfs from now on, into /tmp/events
+listen() {
+	perl -e 'use Socket; socket(my $s, 16, SOCK_RAW, 15) or die; bind($s, pack("SSLL", 16, 0, 0, 1)) or die;
+		open(my $ready, ">", "/tmp/listening"); close($ready);
+		while (recv($s, my $event, 8192, 0) || 1) {
+			next unless $event =~ /SUBSYSTEM=btrfs/;
+			open(my $out, ">>", "/tmp/events");
+			print $out join(" ", grep { /^(ACTION|BTRFS_)/ } split(/\0/, $event)), "\n";
+			close($out);
+		}' &
+	listener=$!
+	until [ -e /tmp/listening ]; do sleep 0.1; done
+}
+
+# --- crumbs: all but 40 MiB of the SSD are taken ---
+lab_fresh
+try 'crumbs: mkfs' lab_mkfs single/single /dev/labda /dev/labdc || bail_out mkfs
+try 'crumbs: mount' lab_mount /dev/labda
+try 'crumbs: data on the SSD' btrfs -q device policy tag metadata-only 2 "$LAB_MNT"
+lab_fill "$LAB_MNT/f" 300
+sync
+taken=$(btrfs --format json device policy usage "$LAB_MNT" | jq '[.[keys[1]].devices[] | select(.devid == 1) | .size - .unallocated] | add')
+try 'crumbs: all but 40 MiB' btrfs filesystem resize "1:$((taken + (40 << 20)))" "$LAB_MNT"
+try 'crumbs: the SSD prefers metadata' btrfs -q device policy tag metadata-preferred 1 "$LAB_MNT"
+try 'crumbs: the disk prefers data' btrfs -q device policy tag data-preferred 2 "$LAB_MNT"
+dmesg -C
+listen
+try 'crumbs: new metadata chunks' btrfs balance start --force -m "$LAB_MNT"
+is "$(widths METADATA)" 2 'crumbs: spilled to the disk'
+is "$(chunks METADATA | awk '$1 < 64 * 2^20')" '' 'crumbs: in chunks of a size'
+in_range "$(cat "$space/metadata/spilled_chunks")" 1 4 'crumbs: counted'
+is "$(cat "$space/data/spilled_chunks")" 0 'crumbs: not as data'
+is "$(dmesg | grep -c 'no room for a metadata chunk on the devices for it')" 1 'crumbs: warned of once'
+sleep 60
+is "$(grep -c 'ACTION=change BTRFS_EVENT=spilled_chunk BTRFS_TYPE=metadata' /tmp/events)" 1 'crumbs: one uevent'
+kill $listener
+try 'crumbs: metadata on the SSD or nowhere' btrfs -q device policy tag data-only 2 "$LAB_MNT"
+is "$(lab_small_files "$LAB_MNT/d" 1000000 1500 12000)" 'No space left on device' 'crumbs: ENOSPC'
+is "$(widths METADATA | xargs)" '1 2' 'crumbs: but only after they have been used'
+try 'crumbs: writable' lab_writable
+try 'crumbs: unmount' umount "$LAB_MNT"
+try 'crumbs: btrfs check' btrfs check /dev/labda
+done_testing
