@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Random arrays of devices with roles, and what device-role-core.h makes of them.
+ * Compiles in the kernel as in user space, so that both can be compared array by
+ * array.  Include device-role-core.h first.  Knows nothing of what is right.
+ */
+#ifndef ROLE_ARRAYS_H
+#define ROLE_ARRAYS_H
+
+#define ROLE_ARRAY_DEVICES 8
+#define ROLE_ARRAY_MIB (1ULL << 20)
+
+struct role_array {
+	u32 nr;
+	u64 size[ROLE_ARRAY_DEVICES];
+	u64 free[ROLE_ARRAY_DEVICES];
+	u8 role[ROLE_ARRAY_DEVICES];
+	enum btrfs_role_kind kind;
+	struct btrfs_role_profile profile;
+	struct btrfs_role_limits limits;
+};
+
+struct role_result {
+	/* Devices of the next chunk, numbered from 1, best first. */
+	u32 nr;
+	u8 device[ROLE_ARRAY_DEVICES];
+	u64 stripe;
+	u64 available;
+};
+
+static inline u64 role_array_random(u64 *state)
+{
+	/* xorshift64* */
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return *state * 0x2545F4914F6CDD1DULL;
+}
+
+static inline u32 role_array_below(u64 *state, u32 limit)
+{
+	return (u32)(role_array_random(state) >> 33) % limit;
+}
+
+/* Small devices as often as large ones. */
+static inline u64 role_array_bytes(u64 *state)
+{
+	const u32 shift = role_array_below(state, 13);
+
+	return (64 + role_array_below(state, 64)) * ROLE_ARRAY_MIB << shift;
+}
+
+static inline void role_array_profile(struct role_array *array, u64 *state)
+{
+	/* striped, devs_min, devs_max, increment, dev_stripes, ncopies, nparity */
+	static const u8 profiles[9][7] = {
+		{ 0, 1, 1, 1, 1, 1, 0 }, { 0, 1, 1, 1, 2, 2, 0 }, { 0, 2, 2, 1, 1, 2, 0 },
+		{ 0, 3, 3, 1, 1, 3, 0 }, { 0, 4, 4, 1, 1, 4, 0 }, { 1, 1, 0, 1, 1, 1, 0 },
+		{ 1, 2, 0, 2, 1, 2, 0 }, { 1, 2, 0, 1, 1, 1, 1 }, { 1, 3, 0, 1, 1, 1, 2 },
+	};
+	const u8 *p = profiles[role_array_below(state, 9)];
+
+	array->profile.striped = p[0];
+	array->profile.devs_min = p[1];
+	array->profile.devs_max = p[2] ? p[2] : ROLE_ARRAY_DEVICES;
+	array->profile.devs_increment = p[3];
+	array->limits.dev_stripes = p[4];
+	array->limits.ncopies = p[5];
+	array->limits.nparity = p[6];
+}
+
+static inline void role_array_make(struct role_array *array, u64 seed)
+{
+	u64 state = seed * 0x9E3779B97F4A7C15ULL + 1;
+	static const u8 roles[6] = { 0, 1, 2, 3, BTRFS_ROLE_FOREIGN | 4, BTRFS_ROLE_FOREIGN | 5 };
+
+	memset(array, 0, sizeof(*array));
+	role_array_random(&state);
+	role_array_profile(array, &state);
+	array->kind = role_array_below(&state, 2) ? BTRFS_ROLE_KIND_DATA : BTRFS_ROLE_KIND_METADATA;
+	array->nr = 1 + role_array_below(&state, ROLE_ARRAY_DEVICES);
+
+	for (u32 i = 0; i < array->nr; i++) {
+		array->role[i] = roles[role_array_below(&state, role_array_below(&state, 8) ? 4 : 6)];
+		array->size[i] = role_array_bytes(&state);
+		array->free[i] = array->size[i];
+		if (role_array_below(&state, 2))
+			array->free[i] = role_array_bytes(&state);
+		if (array->free[i] > array->size[i])
+			array->free[i] = array->size[i];
+		array->limits.rw_bytes += array->size[i];
+		array->limits.rank_bytes[btrfs_role_rank(array->role[i], array->kind)] += array->size[i];
+	}
+
+	array->limits.max_chunk = array->kind == BTRFS_ROLE_KIND_DATA ? 10240 * ROLE_ARRAY_MIB :
+								       256 * ROLE_ARRAY_MIB;
+	array->limits.max_stripe = 1024 * ROLE_ARRAY_MIB;
+	if (array->limits.max_stripe > array->limits.max_chunk)
+		array->limits.max_stripe = array->limits.max_chunk;
+	array->profile.useful = btrfs_role_useful_bytes(
+		btrfs_role_max_chunk(&array->limits, BTRFS_ROLE_RANK_FIRST),
+		array->limits.max_stripe, array->limits.dev_stripes);
+}
+
+/* The devices that may be used. */
+static inline u32 role_array_list(const struct role_array *array, struct btrfs_device_info *info)
+{
+	u32 nr = 0;
+
+	memset(info, 0, ROLE_ARRAY_DEVICES * sizeof(*info));
+	for (u32 i = 0; i < array->nr; i++) {
+		const u8 rank = btrfs_role_rank(array->role[i], array->kind);
+		const u64 room = btrfs_role_system_room(array->role[i], array->size[i]);
+
+		if (rank == BTRFS_ROLE_RANK_EXCLUDED || array->free[i] <= room)
+			continue;
+		info[nr].dev = (void *)(unsigned long)(i + 1);
+		info[nr].rank = rank;
+		info[nr++].total_avail = array->free[i] - room;
+	}
+	return nr;
+}
+
+static inline void role_array_run(const struct role_array *array, struct role_result *result)
+{
+	const struct btrfs_role_limits *limits = &array->limits;
+	struct btrfs_device_info info[ROLE_ARRAY_DEVICES];
+	u32 nr = role_array_list(array, info);
+
+	memset(result, 0, sizeof(*result));
+	result->nr = btrfs_role_next(info, nr, &array->profile,
+				     BTRFS_ROLE_STRIPE_UNIT * limits->dev_stripes,
+				     limits->max_stripe * limits->dev_stripes);
+	for (u32 i = 0; i < result->nr; i++)
+		result->device[i] = (u8)(unsigned long)info[i].dev;
+	if (result->nr)
+		result->stripe = btrfs_role_stripe_size(limits, info, result->nr);
+
+	nr = role_array_list(array, info);
+	result->available = btrfs_role_available(info, nr, &array->profile, limits);
+}
+
+/* For comparison: everything in one number. */
+static inline u64 role_result_digest(const struct role_result *result)
+{
+	u64 digest = result->nr;
+
+	for (u32 i = 0; i < ROLE_ARRAY_DEVICES; i++)
+		digest = digest * 1099511628211ULL ^ result->device[i];
+	digest = digest * 1099511628211ULL ^ result->stripe;
+	return digest * 1099511628211ULL ^ result->available;
+}
+
+#endif
