@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Properties of the read policy's arithmetic that hold whatever its constants:
+ * bounds, no overflow, equal mirrors take turns, a slow one gets less and is
+ * tried again, streams stay together.  The header is the kernel's own.
+ */
+#include "unit.h"
+#include "read-policy-core.h"
+
+static u64 seed = 88172645463325252ULL;
+
+static u64 rnd(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+/* Numbers of all magnitudes, with the ends more often than chance has it. */
+static u64 rnd_wide(void)
+{
+	u64 r = rnd();
+
+	return r % 16 == 0 ? 0 : r % 16 == 1 ? U64_MAX : rnd() >> (rnd() % 64);
+}
+
+static struct btrfs_rr_mirror mirror(bool rot)
+{
+	return (struct btrfs_rr_mirror){ .rot = rot, .scale = BTRFS_RR_SCALE_ONE, .samples = 100 };
+}
+
+static struct btrfs_rr_read request(u64 len)
+{
+	return (struct btrfs_rr_read){ .len = len, .region = 3 * SZ_1M, .readahead = 4 * SZ_1M,
+				       .stick = -1 };
+}
+
+static void test_any_input_gives_a_mirror(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 500000; i++) {
+		struct btrfs_rr_mirror m[BTRFS_RR_MAX_MIRRORS];
+		int nr = 1 + rnd() % BTRFS_RR_MAX_MIRRORS, pick;
+		struct btrfs_rr_read rd = {
+			.len = 1 + rnd_wide() % (64 * SZ_1M), .region = SZ_1M + rnd() % SZ_32M,
+			.readahead = rnd() % SZ_64M, .run = rnd_wide() % SZ_64M,
+			.stick = (int)(rnd() % (nr + 1)) - 1, .turn = rnd(),
+			.rot_penalty_ns = rnd() % 1001 * BTRFS_RR_ROT_PENALTY_NS,
+			.nonrot_penalty_ns = rnd() % 1001 * BTRFS_RR_NONROT_PENALTY_NS,
+			.unknown_pos = rnd() % 8 == 0,
+		};
+		u64 split;
+
+		for (int k = 0; k < nr; k++) {
+			m[k] = (struct btrfs_rr_mirror){
+				.load_ns = rnd_wide() >> 1, .last_end = rnd_wide(), .pos = rnd_wide(),
+				.idle_ns = rnd_wide(), .samples = rnd_wide(), .rot = rnd() & 1,
+				.scale = clamp_t(u64, rnd_wide(), BTRFS_RR_SCALE_MIN, BTRFS_RR_SCALE_MAX),
+				.taken = rnd() & 1,
+			};
+		}
+		pick = btrfs_rr_choose(&rd, m, nr);
+		assert_true(pick >= 0 && pick < nr);
+		split = btrfs_rr_split(&rd, m, nr, pick);
+		assert_true(split && split <= rd.len);
+		assert_true(split == rd.len || split >= BTRFS_RR_SPLIT_MIN);
+	}
+}
+
+static void test_equal_mirrors_take_turns(void **state)
+{
+	(void)state;
+	for (int rot = 0; rot < 2; rot++)
+		for (int nr = 2; nr <= 4; nr++) {
+			int count[4] = { 0 };
+			unsigned int turn = 0;
+
+			for (int i = 0; i < 12 * nr; i++) {
+				struct btrfs_rr_mirror m[4] = { mirror(rot), mirror(rot), mirror(rot), mirror(rot) };
+				struct btrfs_rr_read rd = request(4096);
+
+				rd.turn = turn;
+				int pick = btrfs_rr_choose(&rd, m, nr);
+				turn = pick + 1;
+				count[pick]++;
+			}
+			for (int k = 0; k < nr; k++)
+				assert_true(count[k] == 12);
+		}
+}
+
+static void test_less_load_wins(void **state)
+{
+	(void)state;
+	struct btrfs_rr_mirror m[3] = { mirror(true), mirror(true), mirror(true) };
+	struct btrfs_rr_read rd = request(4096);
+
+	m[0].load_ns = m[2].load_ns = 20 * NSEC_PER_MSEC;
+	assert_true(btrfs_rr_choose(&rd, m, 3) == 1);
+	/* A slower device loses against a loaded fast one. */
+	m[1].pos = 100 * (u64)SZ_1M;
+	m[1].scale = 100 * BTRFS_RR_SCALE_ONE;
+	m[1].load_ns = 1;
+	assert_true(btrfs_rr_choose(&rd, m, 3) != 1);
+}
+
+static void test_flash_before_disk(void **state)
+{
+	(void)state;
+	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(false) };
+	struct btrfs_rr_read rd = request(4096);
+
+	m[0].pos = SZ_32M;
+	assert_true(btrfs_rr_choose(&rd, m, 2) == 1);
+}
+
+static void test_stream_stays_for_a_region(void **state)
+{
+	(void)state;
+	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
+	struct btrfs_rr_read rd = request(SZ_1M);
+
+	m[0].last_end = m[0].pos = m[1].pos = 64 * SZ_1M;
+	m[0].load_ns = 10 * NSEC_PER_MSEC;
+	rd.stick = 0;
+	assert_true(btrfs_rr_choose(&rd, m, 2) == 0);
+	rd.run = rd.region;
+	assert_true(btrfs_rr_choose(&rd, m, 2) == 1);
+	/* Not to a disk that belongs to another stream ... */
+	m[1].taken = true;
+	assert_true(btrfs_rr_choose(&rd, m, 2) == 0);
+	/* ... unless there is no end to the waiting. */
+	m[0].load_ns = 10ULL * NSEC_PER_SEC;
+	assert_true(btrfs_rr_choose(&rd, m, 2) == 1);
+}
+
+static void test_penalty(void **state)
+{
+	(void)state;
+	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
+	struct btrfs_rr_read rd = request(4096);
+
+	m[0].last_end = m[0].pos = m[1].pos = SZ_1M;
+	m[0].load_ns = 50 * NSEC_PER_MSEC;
+	assert_true(btrfs_rr_choose(&rd, m, 2) == 1);
+	rd.rot_penalty_ns = 100 * BTRFS_RR_ROT_PENALTY_NS;
+	assert_true(btrfs_rr_choose(&rd, m, 2) == 0);
+}
+
+static void test_learning(void **state)
+{
+	(void)state;
+	struct btrfs_rr_speed s = { 0 };
+
+	for (int i = 0; i < 100; i++)
+		btrfs_rr_learn(&s, 8 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC, 0);
+	assert_true(s.scale > BTRFS_RR_SCALE_ONE * 19 / 10 && s.scale < BTRFS_RR_SCALE_ONE * 21 / 10);
+	btrfs_rr_learn(&s, U64_MAX, U32_MAX, 0);
+	btrfs_rr_learn(&s, 0, 1, U64_MAX);
+	for (int i = 0; i < 100000; i++) {
+		btrfs_rr_learn(&s, rnd_wide(), rnd_wide() | 1, rnd_wide());
+		assert_true(s.scale >= BTRFS_RR_SCALE_MIN && s.scale <= BTRFS_RR_SCALE_MAX);
+	}
+}
+
+static void test_slow_one_is_tried_again(void **state)
+{
+	(void)state;
+	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
+	u64 when = 0;
+
+	m[0].scale = 20 * BTRFS_RR_SCALE_ONE;
+	for (u64 t = 0; t < 60; t++) {
+		struct btrfs_rr_read rd = request(4096);
+
+		m[0].idle_ns = t * NSEC_PER_SEC / 4;
+		m[0].pos = m[1].pos = 50 * (u64)SZ_1M;
+		if (btrfs_rr_choose(&rd, m, 2) == 0) {
+			when = t;
+			break;
+		}
+	}
+	/* Not at once, and not only after half a minute. */
+	assert_true(when > 4 && when < 60);
+}
+
+static void test_stream_table(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 300000; i++) {
+		struct btrfs_rr_stream in = { .run = rnd_wide(), .id = rnd() | 1, .mirror = rnd() & 3 };
+		u64 key = (rnd_wide() >> 8) & ~4095ULL, hash = btrfs_rr_hash(key), tail;
+		struct btrfs_rr_stream out = { 0 };
+
+		assert_true(btrfs_rr_slot(hash) < BTRFS_RR_TAILS);
+		tail = btrfs_rr_tail_pack(hash, &in);
+		assert_true(btrfs_rr_tail_match(tail, hash, &out));
+		assert_true(out.mirror == in.mirror && out.id == in.id);
+		assert_true(out.run <= in.run && (out.run + 4095 >= in.run || out.run == (u64)BTRFS_RR_RUN_MAX << 12));
+		assert_true(!btrfs_rr_tail_match(0, hash, &out));
+		assert_true(btrfs_rr_stream_id(hash, rnd()));
+	}
+	/* Neighbouring ends are told apart. */
+	for (u64 k = 0; k < 100000; k++) {
+		struct btrfs_rr_stream st = { .id = 1 };
+		u64 a = btrfs_rr_hash(k << 12), b = btrfs_rr_hash((k + 1) << 12);
+
+		assert_true(!btrfs_rr_tail_match(btrfs_rr_tail_pack(a, &st), b, &st));
+	}
+}
+
+static void test_guess(void **state)
+{
+	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
+	struct btrfs_rr_read rd = request(SZ_1M);
+
+	(void)state;
+	m[0].scale = 10 * BTRFS_RR_SCALE_ONE;
+	btrfs_rr_choose(&rd, m, 2);
+	assert_false(m[0].guess || m[1].guess);
+	/* What was slow a while ago is known no better than that. */
+	m[0].idle_ns = 4 * NSEC_PER_SEC;
+	btrfs_rr_choose(&rd, m, 2);
+	assert_true(m[0].guess && !m[1].guess);
+}
+
+static void test_small_differences_are_none(void **state)
+{
+	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
+	struct btrfs_rr_read rd = request(4096);
+
+	(void)state;
+	m[0].pos = m[1].pos = 1000 * (u64)SZ_1M;
+	m[0].last_end = 900 * (u64)SZ_1M;
+	m[0].scale = BTRFS_RR_SCALE_ONE * 5 / 4;
+	/* The nearer head, although that disk looked a bit slower lately. */
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
+	m[0].scale = 4 * BTRFS_RR_SCALE_ONE;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
+}
+
+static void test_leaves_a_disk_for_flash(void **state)
+{
+	struct btrfs_rr_mirror m[3] = { mirror(true), mirror(true), mirror(false) };
+	struct btrfs_rr_read rd = request(SZ_1M);
+
+	(void)state;
+	rd.stick = 0;
+	m[0].load_ns = 60 * NSEC_PER_MSEC;
+	m[2].load_ns = 20 * NSEC_PER_MSEC;
+	/* The other disk is the cheapest; that is no reason to wait for this one. */
+	assert_int_not_equal(btrfs_rr_choose(&rd, m, 3), 0);
+}
+
+static void test_region(void **state)
+{
+	(void)state;
+	for (unsigned int n = 0; n < 5; n++)
+		for (int i = 0; i < 1000; i++) {
+			u64 r = btrfs_rr_region_bytes(n, rnd_wide() % (1ULL << 40));
+
+			assert_true(r >= BTRFS_RR_REGION_MIN && r <= BTRFS_RR_REGION_MAX);
+		}
+	assert_true(btrfs_rr_region_bytes(3, 8 * SZ_1M) < btrfs_rr_region_bytes(3, SZ_32M));
+	assert_true(btrfs_rr_region_bytes(4, 8 * SZ_1M) < btrfs_rr_region_bytes(2, 8 * SZ_1M));
+	/* No changes where they cannot pay. */
+	assert_int_equal(btrfs_rr_region_bytes(3, SZ_1M), BTRFS_RR_REGION_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_any_input_gives_a_mirror),
+		cmocka_unit_test(test_equal_mirrors_take_turns),
+		cmocka_unit_test(test_less_load_wins),
+		cmocka_unit_test(test_flash_before_disk),
+		cmocka_unit_test(test_stream_stays_for_a_region),
+		cmocka_unit_test(test_penalty),
+		cmocka_unit_test(test_learning),
+		cmocka_unit_test(test_slow_one_is_tried_again),
+		cmocka_unit_test(test_stream_table),
+		cmocka_unit_test(test_guess),
+		cmocka_unit_test(test_small_differences_are_none),
+		cmocka_unit_test(test_leaves_a_disk_for_flash),
+		cmocka_unit_test(test_region),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
