@@ -222,6 +222,22 @@ static const struct {
 	{ "etc-full", make_etc_full },
 };
 
+/* A disk and an SSD, RAID1, and the sysfs of a real kernel; the roles on disk go with it. */
+static int make_recorded(const char *kernel)
+{
+	bool tagged = strcmp(kernel, "allocation-hint") == 0;
+	char path[4096];
+
+	fake_init(&machine, tagged ? FAKE_HINT : FAKE_STOCK);
+	fake_add_device(&machine, 100 * GiB, tagged ? DISK_DATA_ONLY : DISK_DATA_PREFERRED, true);
+	fake_add_device(&machine, 100 * GiB, tagged ? DISK_METADATA_ONLY : DISK_DATA_PREFERRED,
+			false);
+	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_METADATA | BTRFS_BLOCK_GROUP_RAID1, GiB, MiB, 2,
+		       1, 2);
+	snprintf(path, sizeof(path), "%s/tests/data/sysfs/%s.txt", getenv("top_srcdir"), kernel);
+	return fake_load_tree(&machine, path);
+}
+
 /* The linker puts these in the place of what the commands call. */
 struct btrfs_policy_fs *__wrap_btrfs_policy_fs_new(void);
 int __wrap_uname(struct utsname *name);
@@ -272,6 +288,8 @@ int main(int argc, char **argv)
 	const char *wanted = getenv("FAKE") ? getenv("FAKE") : "ours";
 	const char *fail_at = getenv("FAKE_FAIL_AT");
 
+	if (strncmp(wanted, "tree:", 5) == 0 && make_recorded(wanted + 5) == 0)
+		return run_and_tell(argc, argv);
 	for (size_t i = 0; i < BP_ARRAY_SIZE(machines); i++) {
 		if (strcmp(machines[i].name, wanted))
 			continue;

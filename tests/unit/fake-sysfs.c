@@ -62,6 +62,8 @@ int fake_sysfs_exists(void *self, const char *name)
 	char leaf[16];
 
 	FAKE_MAY_FAIL(fake);
+	if (fake->tree)
+		return fake_recorded_exists(fake, name);
 	if (!strcmp(name, FAKE_FSID "/features/mixed_groups"))
 		return fake->mixed;
 	if (device_of(fake, name, leaf))
@@ -115,6 +117,8 @@ int fake_sysfs_read(void *self, const char *name, char *buf, size_t size)
 	char leaf[16];
 
 	FAKE_MAY_FAIL(fake);
+	if (fake->tree)
+		return fake_recorded_read(fake, name, buf, size);
 	count_look(fake, name);
 	device = device_of(fake, name, leaf);
 	if (device)
@@ -167,6 +171,8 @@ int fake_sysfs_write(void *self, const char *name, const char *text)
 	char leaf[16];
 
 	FAKE_MAY_FAIL(fake);
+	if (fake->tree)
+		return -EROFS;
 	device = device_of(fake, name, leaf);
 	if (device)
 		return write_type(device, text);

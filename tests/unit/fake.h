@@ -45,6 +45,11 @@ struct fake_file {
 	int write_error;
 };
 
+struct fake_entry {
+	char *name;
+	char *text;
+};
+
 struct fake {
 	enum fake_kernel kernel;
 	struct fake_device devices[FAKE_DEVICES];
@@ -92,6 +97,10 @@ struct fake {
 	int roles_result;
 	uint32_t roles_reason;
 
+	/* Files of sysfs as recorded; none: they are made up. */
+	struct fake_entry *tree;
+	size_t tree_count;
+
 	/* Settings that outlive a mount: "" for no file. */
 	char saved[1024];
 	int saved_error; /* of writing them */
@@ -110,6 +119,11 @@ int fake_sysfs_exists(void *self, const char *name);
 int fake_sysfs_read(void *self, const char *name, char *buf, size_t size);
 int fake_sysfs_write(void *self, const char *name, const char *text);
 bool fake_fails(struct fake *fake);
+
+/* fake-recorded.c */
+int fake_load_tree(struct fake *fake, const char *path);
+int fake_recorded_exists(const struct fake *fake, const char *name);
+int fake_recorded_read(const struct fake *fake, const char *name, char *buf, size_t size);
 
 void fake_init(struct fake *fake, enum fake_kernel kernel);
 struct fake_device *fake_add_device(struct fake *fake, uint64_t size, uint64_t disk_type,
