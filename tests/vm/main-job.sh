@@ -28,8 +28,6 @@ prepare_guest() {
 		StandardOutput=file:/dev/ttyS1
 		StandardError=file:/dev/ttyS1
 	UNIT
-	in_root "$root" systemctl -q enable vm-test.service 2>/dev/null ||
-		ln -s ../vm-test.service "$root/etc/systemd/system/multi-user.target.wants/vm-test.service"
 }
 
 install_packages() {

@@ -6,7 +6,7 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 
-previous=0.0.9~previous
+previous=$(cat "$top/VERSION")~a
 
 # The same packages under a lower version: what an upgrade starts from.
 make_previous() {
