@@ -17,7 +17,7 @@ prepare_guest() {
 	cat > "$root/etc/systemd/system/vm-test.service" <<-'UNIT'
 		[Unit]
 		Description=One phase of the test
-		After=local-fs.target systemd-user-sessions.service
+		After=mnt-array.mount local-fs.target systemd-user-sessions.service
 		SuccessAction=poweroff
 		FailureAction=poweroff
 

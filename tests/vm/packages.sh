@@ -121,7 +121,7 @@ goes_away() {
 	check 'the stock command' btrfs_is /usr/bin/btrfs
 	check 'the hook that stays until a purge does nothing' \
 		in_root "$root" /etc/kernel/postinst.d/btrfs-policy-dkms "$kernel"
-	check 'purge' apt_in "$root" purge btrfs-policy btrfs-policy-dkms libbtrfs-policy0 libbtrfs-policy-dev
+	check 'purge' in_root "$root" dpkg --purge btrfs-policy btrfs-policy-dkms
 	check 'nothing is left, nothing of the system is changed' same_as_before
 }
 
