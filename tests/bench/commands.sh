@@ -20,7 +20,9 @@ real=$(type -P btrfs) && {
 	"$pairs" "$rounds" "the front: btrfs version" "$bin/btrfs" version -- "$real" version
 	"$pairs" "$rounds" "the front: btrfs device" "$bin/btrfs" device -- "$real" device
 }
-# It asks for devices alone, so the number of chunks counts for nothing.
+# 30 devices and 100,000 chunks; show asks for devices alone, usage for every chunk.
 export FAKE=large
-"$pairs" "$rounds" "show, 30 devices" "$top_builddir/tests/cli/fake-btrfs-policy" show -- "$true"
-"$pairs" "$rounds" "show -T, JSON" "$top_builddir/tests/cli/fake-btrfs-policy" --format json show -- "$true"
+fake=$top_builddir/tests/cli/fake-btrfs-policy
+"$pairs" "$rounds" "show, 100,000 chunks" "$fake" show -- "$true"
+"$pairs" "$rounds" "show, JSON" "$fake" --format json show -- "$true"
+"$pairs" $((rounds / 5 + 1)) "usage, 100,000 chunks" "$fake" usage -T -- "$true"

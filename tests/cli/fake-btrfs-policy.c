@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 
 #include "cmds/commands.h"
@@ -68,7 +69,7 @@ static void make_full(void)
 static void make_blocked(void)
 {
 	make_tagged();
-	machine.chunk_count--;
+	fake_remove_chunk(&machine, machine.chunk_count - 1);
 	machine.devices[0].size = machine.devices[1].size = 20 * MiB;
 }
 
@@ -173,13 +174,23 @@ static void make_etc_full(void)
 	machine.saved_error = -ENOSPC;
 }
 
-static void make_large(void)
+static void make_sparse(uint64_t chunks)
 {
 	fake_init(&machine, FAKE_OURS);
 	for (int i = 0; i < 30; i++)
-		fake_add_device(&machine, 1000 * GiB, DISK_DATA_PREFERRED, i > 3);
-	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_DATA | BTRFS_BLOCK_GROUP_RAID1, GiB, GiB, 2, 1,
-		       2);
+		fake_add_device(&machine, 10000 * GiB, DISK_DATA_PREFERRED, i > 3);
+	machine.sparse_chunks = chunks;
+	machine.group_tree = true;
+}
+
+static void make_large(void)
+{
+	make_sparse(100000);
+}
+
+static void make_smaller(void)
+{
+	make_sparse(1000);
 }
 
 static void make_no_mounts(void)
@@ -214,6 +225,7 @@ static const struct {
 	{ "two-mounts", make_two_mounts },
 	{ "no-mounts", make_no_mounts },
 	{ "large", make_large },
+	{ "smaller", make_smaller },
 	{ "saved", make_saved },
 	{ "in-force", make_in_force },
 	{ "damaged", make_damaged },
@@ -263,23 +275,38 @@ static FILE *open_named(const char *variable)
 
 /*
  * $FAKE_CALLS is a file that receives how many calls there were to fail,
- * $FAKE_STATE one that receives all that the command could have changed.
+ * $FAKE_COST one that receives what the command cost: calls, items of trees that
+ * it read, KiB of memory.  $FAKE_STATE gets all that it could have changed.
  */
-static int run_and_tell(int argc, char **argv)
+static void tell(void)
 {
-	int status = program_run(argc, argv);
-	FILE *calls = open_named("FAKE_CALLS"), *state = open_named("FAKE_STATE");
+	FILE *calls = open_named("FAKE_CALLS"), *cost = open_named("FAKE_COST");
+	FILE *state = open_named("FAKE_STATE");
 	char *text = fake_state(&machine);
+	struct rusage usage;
 
+	getrusage(RUSAGE_SELF, &usage);
 	if (calls) {
 		fprintf(calls, "%u\n", machine.calls);
 		fclose(calls);
+	}
+	if (cost) {
+		fprintf(cost, "%u %llu %ld\n", machine.calls, (unsigned long long)machine.items,
+			usage.ru_maxrss);
+		fclose(cost);
 	}
 	if (state) {
 		fprintf(state, "%sbalances %u\n", text, machine.balances);
 		fclose(state);
 	}
 	free(text);
+}
+
+static int run_and_tell(int argc, char **argv)
+{
+	int status = program_run(argc, argv);
+
+	tell();
 	return status;
 }
 

@@ -30,13 +30,18 @@ static int compare(uint64_t objectid, uint32_t type, uint64_t offset, uint64_t k
 	return offset == key_offset ? 0 : offset < key_offset ? -1 : 1;
 }
 
-static bool in_range(const struct btrfs_ioctl_search_key *key, uint64_t objectid, uint32_t type,
-		     uint64_t offset)
+static bool before_range(const struct btrfs_ioctl_search_key *key, uint64_t objectid,
+			 uint32_t type, uint64_t offset)
 {
 	return compare(objectid, type, offset, key->min_objectid, key->min_type,
-		       key->min_offset) >= 0 &&
-	       compare(objectid, type, offset, key->max_objectid, key->max_type,
-		       key->max_offset) <= 0;
+		       key->min_offset) < 0;
+}
+
+static bool behind_range(const struct btrfs_ioctl_search_key *key, uint64_t objectid,
+			 uint32_t type, uint64_t offset)
+{
+	return compare(objectid, type, offset, key->max_objectid, key->max_type,
+		       key->max_offset) > 0;
 }
 
 static void emit(struct sink *sink, uint64_t objectid, uint32_t type, uint64_t offset,
@@ -46,8 +51,12 @@ static void emit(struct sink *sink, uint64_t objectid, uint32_t type, uint64_t o
 		.objectid = objectid, .type = type, .offset = offset,
 	};
 
-	if (sink->full || !in_range(sink->key, objectid, type, offset))
+	if (sink->full || before_range(sink->key, objectid, type, offset))
 		return;
+	if (behind_range(sink->key, objectid, type, offset)) {
+		sink->full = true;	/* and all that follow are, too */
+		return;
+	}
 	if (type == sink->fake->cut_type)
 		length -= sink->fake->cut_bytes;
 	if (sink->items == sink->limit || sink->used + sizeof(header) + length > sink->size) {
@@ -61,6 +70,7 @@ static void emit(struct sink *sink, uint64_t objectid, uint32_t type, uint64_t o
 	memcpy(sink->buf + sink->used + sizeof(header), item, length);
 	sink->used += sizeof(header) + length;
 	sink->items++;
+	sink->fake->items++;
 }
 
 static void emit_device(struct sink *sink, const struct fake_device *device)
@@ -112,6 +122,39 @@ static void emit_group(struct sink *sink, const struct fake_chunk *chunk)
 	     sizeof(item));
 }
 
+/* Number `i` of the sparse chunks; each round of them puts two stripes on each device. */
+static struct fake_chunk *sparse_chunk(const struct fake *fake, uint64_t i)
+{
+	static __thread struct fake_chunk chunk;
+	uint64_t place = MiB + 2 * (i / fake->device_count) * GiB;
+
+	chunk.logical = (i + 1) * GiB;
+	chunk.length = GiB;
+	chunk.used = GiB / 2;
+	chunk.type = BTRFS_BLOCK_GROUP_DATA | BTRFS_BLOCK_GROUP_RAID1;
+	chunk.stripes = 2;
+	chunk.devids[0] = i % fake->device_count + 1;
+	chunk.devids[1] = (i + 1) % fake->device_count + 1;
+	chunk.offsets[0] = place;
+	chunk.offsets[1] = place + GiB;
+	return &chunk;
+}
+
+/* From the address `from` on, as far as sparse ones go. */
+static void emit_chunks(struct sink *sink, uint64_t from,
+			void (*emit_one)(struct sink *sink, const struct fake_chunk *chunk))
+{
+	struct fake *fake = sink->fake;
+
+	for (size_t i = 0; i < fake->chunk_count; i++)
+		emit_one(sink, &fake->chunks[i]);
+	for (uint64_t i = from < GiB ? 0 : from / GiB - 1; i < fake->sparse_chunks; i++) {
+		emit_one(sink, sparse_chunk(fake, i));
+		if (sink->full)
+			return;
+	}
+}
+
 static int fill(struct sink *sink, uint64_t tree)
 {
 	struct fake *fake = sink->fake;
@@ -122,10 +165,10 @@ static int fill(struct sink *sink, uint64_t tree)
 		return -ENOENT;
 	for (size_t i = 0; tree == BTRFS_CHUNK_TREE_OBJECTID && i < fake->device_count; i++)
 		emit_device(sink, &fake->devices[i]);
-	for (size_t i = 0; tree == BTRFS_CHUNK_TREE_OBJECTID && i < fake->chunk_count; i++)
-		emit_chunk(sink, &fake->chunks[i]);
-	for (size_t i = 0; groups && i < fake->chunk_count; i++)
-		emit_group(sink, &fake->chunks[i]);
+	if (tree == BTRFS_CHUNK_TREE_OBJECTID)
+		emit_chunks(sink, sink->key->min_offset, emit_chunk);
+	if (groups)
+		emit_chunks(sink, sink->key->min_objectid, emit_group);
 	return 0;
 }
 

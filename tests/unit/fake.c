@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The made-up machine as the library's backend.  Items are built byte by byte
- * in the on-disk form, so that decoding is tested and not assumed.
+ * Building the made-up machine: devices, chunks and files, and where on the
+ * devices a chunk has room.
  */
-#include <endian.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "fake.h"
-
-/* ---- Building ----------------------------------------------------------- */
 
 static const char policies_ours[] = "[pid] roundrobin";
 static const char policies_upstream[] = "[pid] round-robin:262144 devid:1";
@@ -54,17 +51,26 @@ struct fake_device *fake_add_device(struct fake *fake, uint64_t size, uint64_t d
 	return device;
 }
 
-static uint64_t next_logical(const struct fake *fake)
+struct fake_device *fake_device_find(struct fake *fake, uint64_t devid)
 {
-	uint64_t next = MiB;
-
-	for (size_t i = 0; i < fake->chunk_count; i++)
-		if (fake->chunks[i].logical + fake->chunks[i].length > next)
-			next = fake->chunks[i].logical + fake->chunks[i].length;
-	return next;
+	for (size_t i = 0; i < fake->device_count; i++)
+		if (fake->devices[i].devid == devid)
+			return &fake->devices[i];
+	return NULL;
 }
 
-static uint64_t stripe_length(const struct fake_chunk *chunk)
+/* Chunks stand in the order of their addresses. */
+static uint64_t next_logical(const struct fake *fake)
+{
+	const struct fake_chunk *last;
+
+	if (!fake->chunk_count)
+		return MiB;
+	last = &fake->chunks[fake->chunk_count - 1];
+	return last->logical + last->length;
+}
+
+uint64_t fake_stripe_length(const struct fake_chunk *chunk)
 {
 	const struct bp_profile *profile = bp_profile_of(chunk->type);
 
@@ -79,7 +85,7 @@ static uint64_t skip_used(const struct fake *fake, uint64_t devid, uint64_t at, 
 		const struct fake_chunk *chunk = &fake->chunks[i];
 
 		for (uint32_t j = 0; j < chunk->stripes; j++) {
-			uint64_t start = chunk->offsets[j], end = start + stripe_length(chunk);
+			uint64_t start = chunk->offsets[j], end = start + fake_stripe_length(chunk);
 
 			if (chunk->devids[j] != devid || !start || end <= at)
 				continue;
@@ -111,15 +117,42 @@ uint64_t fake_hole(const struct fake *fake, const struct fake_device *device, ui
 	return longest;
 }
 
-void fake_set_offsets(struct fake *fake, struct fake_chunk *chunk)
+/* Behind everything if there is room, which is where the first hole is in an array that grew. */
+static uint64_t place_stripe(struct fake *fake, uint64_t devid, uint64_t length)
 {
+	struct fake_device *device = fake_device_find(fake, devid);
+	uint64_t start;
+
+	if (!device)
+		return 0;
+	start = device->end > MiB ? device->end : MiB;
+	if (device->has_holes || start + length > device->size)
+		fake_hole(fake, device, length, &start);
+	if (start + length > device->end)
+		device->end = start + length;
+	return start;
+}
+
+struct fake_chunk *fake_place_chunk(struct fake *fake)
+{
+	struct fake_chunk *chunk = &fake->chunks[fake->chunk_count];
+
+	chunk->logical = next_logical(fake);
+	fake->chunk_count++;
 	memset(chunk->offsets, 0, sizeof(chunk->offsets));
-	for (uint32_t i = 0; i < chunk->stripes; i++) {
-		for (size_t j = 0; j < fake->device_count; j++)
-			if (fake->devices[j].devid == chunk->devids[i])
-				fake_hole(fake, &fake->devices[j], stripe_length(chunk),
-					  &chunk->offsets[i]);
-	}
+	for (uint32_t i = 0; i < chunk->stripes; i++)
+		chunk->offsets[i] = place_stripe(fake, chunk->devids[i], fake_stripe_length(chunk));
+	return chunk;
+}
+
+void fake_remove_chunk(struct fake *fake, size_t index)
+{
+	struct fake_chunk *chunk = &fake->chunks[index];
+
+	for (size_t i = 0; i < fake->device_count; i++)
+		fake->devices[i].has_holes = true;
+	memmove(chunk, chunk + 1, (fake->chunk_count - index - 1) * sizeof(*chunk));
+	fake->chunk_count--;
 }
 
 struct fake_chunk *fake_add_chunk(struct fake *fake, uint64_t type, uint64_t length,
@@ -128,7 +161,6 @@ struct fake_chunk *fake_add_chunk(struct fake *fake, uint64_t type, uint64_t len
 	struct fake_chunk *chunk = &fake->chunks[fake->chunk_count];
 	va_list args;
 
-	chunk->logical = next_logical(fake);
 	chunk->type = type;
 	chunk->length = length;
 	chunk->used = used;
@@ -137,9 +169,7 @@ struct fake_chunk *fake_add_chunk(struct fake *fake, uint64_t type, uint64_t len
 	for (uint32_t i = 0; i < stripes; i++)
 		chunk->devids[i] = va_arg(args, int);
 	va_end(args);
-	fake->chunk_count++;
-	fake_set_offsets(fake, chunk);
-	return chunk;
+	return fake_place_chunk(fake);
 }
 
 struct fake_file *fake_file(struct fake *fake, const char *name)
@@ -180,14 +210,24 @@ void fake_two_and_two(struct fake *fake, enum fake_kernel kernel, uint64_t ssd_t
 		       1, 2);
 }
 
+/* How many of the chunks that are made up on the way have a stripe on a device. */
+static uint64_t sparse_stripes(const struct fake *fake, uint64_t devid)
+{
+	uint64_t rounds = fake->sparse_chunks / fake->device_count;
+	uint64_t rest = fake->sparse_chunks % fake->device_count;
+	uint64_t before = devid > 1 ? devid - 1 : fake->device_count;
+
+	return 2 * rounds + (devid <= rest) + (before <= rest);
+}
+
 uint64_t fake_unallocated(const struct fake *fake, const struct fake_device *device)
 {
-	uint64_t left = device->size;
+	uint64_t left = device->size - sparse_stripes(fake, device->devid) * GiB;
 
 	for (size_t i = 0; i < fake->chunk_count; i++)
 		for (uint32_t j = 0; j < fake->chunks[i].stripes; j++)
 			if (fake->chunks[i].devids[j] == device->devid)
-				left -= stripe_length(&fake->chunks[i]);
+				left -= fake_stripe_length(&fake->chunks[i]);
 	return left;
 }
 
@@ -218,406 +258,3 @@ char *fake_state(const struct fake *fake)
 	fclose(out);
 	return text;
 }
-
-/* ---- The failing switch ------------------------------------------------- */
-
-bool fake_fails(struct fake *fake)
-{
-	fake->calls++;
-	if (!fake->fail_at)
-		return false;
-	return fake->calls == fake->fail_at || (fake->fail_on && fake->calls > fake->fail_at);
-}
-
-static struct fake_device *find_device(struct fake *fake, uint64_t devid)
-{
-	for (size_t i = 0; i < fake->device_count; i++)
-		if (fake->devices[i].devid == devid)
-			return &fake->devices[i];
-	return NULL;
-}
-
-/* ---- Mounts and facts --------------------------------------------------- */
-
-static void fake_destroy(void *self)
-{
-}
-
-static int fake_mount_of(void *self, const char *path, struct bp_mount *mount)
-{
-	struct fake *fake = self;
-	bool other = !strncmp(path, "/other", 6) || !strcmp(path, ".");
-
-	FAKE_MAY_FAIL(fake);
-	if (!other && strncmp(path, "/mnt", 4))
-		return -ENOENT;
-	mount->target = strdup(other ? "/other" : "/mnt");
-	mount->fstype = strdup(other ? fake->mount_type : "btrfs");
-	return 0;
-}
-
-static int fake_mounts(void *self, struct bp_mount **list, size_t *count)
-{
-	struct fake *fake = self;
-
-	FAKE_MAY_FAIL(fake);
-	*list = calloc(BP_ARRAY_SIZE(fake->mounts), sizeof(**list));
-	for (*count = 0; *count < BP_ARRAY_SIZE(fake->mounts) && fake->mounts[*count];) {
-		(*list)[*count].target = strdup(fake->mounts[*count]);
-		(*list)[(*count)++].fstype = strdup("btrfs");
-	}
-	return 0;
-}
-
-static int fake_do_open(void *self, const char *path)
-{
-	FAKE_MAY_FAIL((struct fake *)self);
-	return strcmp(path, "/other") ? 0 : -EINVAL;
-}
-
-static void fake_close(void *self)
-{
-}
-
-static int fake_read_only(void *self, bool *read_only)
-{
-	struct fake *fake = self;
-
-	FAKE_MAY_FAIL(fake);
-	*read_only = fake->read_only;
-	return 0;
-}
-
-static int fake_label(void *self, char *label, size_t size)
-{
-	struct fake *fake = self;
-
-	FAKE_MAY_FAIL(fake);
-	snprintf(label, size, "%s", fake->label);
-	return 0;
-}
-
-static int fake_fs_info(void *self, struct btrfs_ioctl_fs_info_args *info)
-{
-	struct fake *fake = self;
-
-	FAKE_MAY_FAIL(fake);
-	for (int i = 0; i < 16; i++)
-		info->fsid[i] = i;
-	info->nodesize = 16384;
-	info->sectorsize = 4096;
-	info->num_devices = fake->device_count;
-	info->max_id = fake->device_count ? fake->devices[fake->device_count - 1].devid : 0;
-	return 0;
-}
-
-static int fake_dev_info(void *self, struct btrfs_ioctl_dev_info_args *info)
-{
-	struct fake *fake = self;
-	struct fake_device *device;
-
-	FAKE_MAY_FAIL(fake);
-	device = find_device(fake, info->devid);
-	if (!device)
-		return -ENODEV;
-	info->total_bytes = device->size;
-	info->bytes_used = device->size - fake_unallocated(fake, device);
-	if (!device->missing)
-		snprintf((char *)info->path, sizeof(info->path), "/dev/fake%llu",
-			 (unsigned long long)device->devid);
-	return 0;
-}
-
-static int fake_facts(void *self, const char *path, struct bp_facts *facts)
-{
-	struct fake *fake = self;
-	struct fake_device *device = find_device(fake, strtoull(path + 9, NULL, 10));
-
-	FAKE_MAY_FAIL(fake);
-	facts->rotational = device->rotational;
-	facts->model = strdup("Fake");
-	facts->transport = strdup(device->transport ? device->transport : "sata");
-	facts->rotation_rate = device->rotational == BTRFS_POLICY_YES ? 7200 : 0;
-	return 0;
-}
-
-static int fake_device_number(void *self, const char *path, uint64_t *number)
-{
-	FAKE_MAY_FAIL((struct fake *)self);
-	if (!strcmp(path, "/dev/null"))
-		return -ENOTBLK;
-	if (!strncmp(path, "/dev/fake", 9))
-		*number = strtoull(path + 9, NULL, 10);
-	else if (!strcmp(path, "/dev/disk/by-id/two"))
-		*number = 2;
-	else
-		return -ENOENT;
-	return 0;
-}
-
-static int fake_sync(void *self)
-{
-	FAKE_MAY_FAIL((struct fake *)self);
-	return 0;
-}
-
-static int fake_saved_read(void *self, const char *fsid, char **text)
-{
-	struct fake *fake = self;
-
-	FAKE_MAY_FAIL(fake);
-	if (!*fake->saved)
-		return -ENOENT;
-	*text = strdup(fake->saved);
-	return 0;
-}
-
-static int fake_saved_write(void *self, const char *fsid, const char *text)
-{
-	struct fake *fake = self;
-
-	FAKE_MAY_FAIL(fake);
-	if (fake->saved_error)
-		return fake->saved_error;
-	snprintf(fake->saved, sizeof(fake->saved), "%s", text);
-	return 0;
-}
-
-static int fake_bdi_fsid(void *self, const char *bdi, char *fsid)
-{
-	struct fake *fake = self;
-
-	FAKE_MAY_FAIL(fake);
-	if (strcmp(bdi, "btrfs-1"))
-		return -ENODEV;
-	if (fake->mount_looks && --fake->mount_looks)
-		return -EAGAIN;
-	strcpy(fsid, FAKE_FSID);
-	return 0;
-}
-
-static uint64_t fake_now(void *self)
-{
-	return ((struct fake *)self)->clock += 1000;
-}
-
-static void fake_sleep(void *self, uint64_t nanoseconds)
-{
-	struct fake *fake = self;
-
-	fake->clock += nanoseconds;
-	fake->naps++;
-}
-
-/* ---- Roles and balance -------------------------------------------------- */
-
-static int fake_roles(void *self, struct bp_ioctl_device_roles_args *args)
-{
-	const struct bp_ioctl_device_role *list = (void *)(uintptr_t)args->devices;
-	struct fake *fake = self;
-
-	FAKE_MAY_FAIL(fake);
-	fake->role_calls++;
-	if (fake->roles_result) {
-		args->reason = fake->roles_reason;
-		args->failed_devid = fake->roles_reason ? list[0].devid : 0;
-		return fake->roles_result;
-	}
-	for (uint32_t i = 0; i < args->nr; i++) {
-		struct fake_device *device = find_device(fake, list[i].devid);
-
-		device->type = bp_role_to_disk(list[i].role, device->type);
-	}
-	return 0;
-}
-
-static const struct btrfs_balance_args *
-filter_of(const struct btrfs_ioctl_balance_args *args, uint64_t type)
-{
-	if (type & BTRFS_BLOCK_GROUP_DATA)
-		return args->flags & BTRFS_BALANCE_DATA ? &args->data : NULL;
-	if (type & BTRFS_BLOCK_GROUP_SYSTEM)
-		return args->flags & BTRFS_BALANCE_SYSTEM ? &args->sys : NULL;
-	return args->flags & BTRFS_BALANCE_METADATA ? &args->meta : NULL;
-}
-
-static bool wanted(const struct btrfs_ioctl_balance_args *args, const struct fake_chunk *chunk)
-{
-	const struct btrfs_balance_args *filter = filter_of(args, chunk->type);
-
-	return filter && filter->flags == BTRFS_BALANCE_ARGS_VRANGE &&
-	       chunk->logical < filter->vend &&
-	       chunk->logical + chunk->length > filter->vstart;
-}
-
-/* The devices as the allocator sees them: with roles where it knows them, else without. */
-static void fill_sites(struct fake *fake, struct bp_site *sites)
-{
-	uint64_t start;
-
-	for (size_t i = 0; i < fake->device_count; i++) {
-		const struct fake_device *device = &fake->devices[i];
-		bool obeys = fake->kernel == FAKE_OURS || fake->kernel == FAKE_HINT;
-
-		sites[i] = (struct bp_site){
-			.devid = device->devid,
-			.role = obeys ? bp_role_from_disk(device->type) : 0,
-			.writeable = !device->missing,
-			.size = device->size,
-			.room = fake_unallocated(fake, device) - MiB,
-		};
-		sites[i].hole = fake_hole(fake, device, UINT64_MAX, &start);
-	}
-}
-
-/* Into what is free in chunks of the type that are not misplaced. */
-static void move_into_free(struct fake *fake, size_t from, uint64_t *left)
-{
-	struct bp_site sites[FAKE_DEVICES];
-
-	fill_sites(fake, sites);
-	for (size_t i = 0; i < fake->chunk_count && *left; i++) {
-		struct fake_chunk *to = &fake->chunks[i];
-		const struct btrfs_policy_chunk chunk = {
-			.type = to->type, .stripe_length = stripe_length(to),
-			.stripes = to->stripes, .devids = to->devids,
-		};
-		uint64_t part = to->length - to->used;
-
-		if (i == from || to->type != fake->chunks[from].type ||
-		    bp_judge(sites, fake->device_count, &chunk))
-			continue;
-		part = part < *left ? part : *left;
-		to->used += part;
-		*left -= part;
-	}
-}
-
-/* One new chunk for as much of what is left as it can hold. */
-static int move_part(struct fake *fake, uint64_t type, uint64_t *left)
-{
-	struct fake_chunk *new = &fake->chunks[fake->chunk_count];
-	uint64_t devids[2 * FAKE_DEVICES];
-	struct bp_target target = { .devids = devids };
-	struct bp_site sites[FAKE_DEVICES];
-	int ret;
-
-	fill_sites(fake, sites);
-	ret = bp_select(sites, fake->device_count, type, &target);
-	if (ret)
-		return ret;
-	new->type = type;
-	new->logical = next_logical(fake);
-	new->length = target.length;
-	new->stripes = target.stripes;
-	new->used = *left < target.length ? *left : target.length;
-	memcpy(new->devids, devids, new->stripes * sizeof(*devids));
-	*left -= new->used;
-	fake->chunk_count++;
-	fake_set_offsets(fake, new);
-	return 0;
-}
-
-/* The old chunk goes when all it holds is elsewhere; else what was moved comes back. */
-static int relocate(struct fake *fake, size_t index)
-{
-	static __thread struct fake before; /* too large for a stack */
-	struct fake_chunk *chunk = &fake->chunks[index];
-	uint64_t left = chunk->used;
-	int ret = 0;
-
-	before = *fake;
-	move_into_free(fake, index, &left);
-	while (!ret && left)
-		ret = move_part(fake, chunk->type, &left);
-	if (ret) {
-		*fake = before;
-		return ret;
-	}
-	memmove(chunk, chunk + 1, (fake->chunk_count - index - 1) * sizeof(*chunk));
-	fake->chunk_count--;
-	return 0;
-}
-
-static int balance_chunks(struct fake *fake, struct btrfs_ioctl_balance_args *args)
-{
-	int ret;
-
-	for (size_t i = 0; i < fake->chunk_count; i++) {
-		if (!wanted(args, &fake->chunks[i]))
-			continue;
-		fake->moved[fake->balances - 1] = fake->chunks[i].logical;
-		ret = relocate(fake, i);
-		args->stat.completed += !ret;
-		return ret;
-	}
-	return 0;
-}
-
-/* It did its work, and is gone. */
-static void fake_end_leftover(struct fake *fake)
-{
-	fake->balances++;
-	balance_chunks(fake, &fake->leftover);
-	memset(&fake->leftover, 0, sizeof(fake->leftover));
-	fake_set_file(fake, FAKE_FSID "/exclusive_operation", "none");
-}
-
-static int fake_balance_state(void *self, struct btrfs_ioctl_balance_args *args)
-{
-	struct fake *fake = self;
-
-	FAKE_MAY_FAIL(fake);
-	if (fake->leftover.state & BTRFS_BALANCE_STATE_RUNNING && !fake->leftover_looks--)
-		fake_end_leftover(fake);
-	if (!fake->leftover.flags)
-		return -ENOTCONN;
-	*args = fake->leftover;
-	return 0;
-}
-
-static int fake_balance(void *self, struct btrfs_ioctl_balance_args *args)
-{
-	struct fake *fake = self;
-
-	FAKE_MAY_FAIL(fake);
-	if (args->flags & BTRFS_BALANCE_RESUME) {
-		if (!fake->leftover.flags)
-			return -ENOTCONN;
-		fake_end_leftover(fake);
-		return 0;
-	}
-	fake->balances++;
-	if (fake->balances == fake->balance_special) {
-		args->state = fake->balance_state;
-		return fake->balance_result;
-	}
-	return fake->balance_skips ? 0 : balance_chunks(fake, args);
-}
-
-const struct bp_backend fake_backend = {
-	.destroy = fake_destroy,
-	.mount_of = fake_mount_of,
-	.mounts = fake_mounts,
-	.open = fake_do_open,
-	.close = fake_close,
-	.read_only = fake_read_only,
-	.label = fake_label,
-	.fs_info = fake_fs_info,
-	.dev_info = fake_dev_info,
-	.tree_search = fake_tree_search,
-	.sync = fake_sync,
-	.balance = fake_balance,
-	.balance_state = fake_balance_state,
-	.roles = fake_roles,
-	.sysfs_exists = fake_sysfs_exists,
-	.sysfs_read = fake_sysfs_read,
-	.sysfs_write = fake_sysfs_write,
-	.device_number = fake_device_number,
-	.facts = fake_facts,
-	.saved_read = fake_saved_read,
-	.saved_write = fake_saved_write,
-	.bdi_fsid = fake_bdi_fsid,
-	.now = fake_now,
-	.sleep = fake_sleep,
-};

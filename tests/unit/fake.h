@@ -26,6 +26,8 @@ struct fake_device {
 	bool missing;
 	enum btrfs_policy_tristate rotational;
 	const char *transport; /* NULL: sata */
+	uint64_t end; /* of the last stripe that ever stood there */
+	bool has_holes;
 };
 
 struct fake_chunk {
@@ -56,6 +58,8 @@ struct fake {
 	size_t device_count;
 	struct fake_chunk chunks[FAKE_CHUNKS];
 	size_t chunk_count;
+	/* In place of chunks: so many of 1 GiB, RAID1 on neighbours, made up as they are read. */
+	uint64_t sparse_chunks;
 	struct fake_file files[FAKE_FILES];
 	size_t file_count;
 	bool read_only;
@@ -68,6 +72,7 @@ struct fake {
 
 	/* Failing: call number `fail_at` (from 1) returns `fail_with`. */
 	unsigned int calls;
+	uint64_t items; /* of trees, handed out */
 	unsigned int fail_at;
 	bool fail_on; /* and every call after it */
 	int fail_with;
@@ -113,11 +118,14 @@ struct fake {
 
 extern const struct bp_backend fake_backend;
 
-/* fake-tree.c, fake-sysfs.c: parts of the backend */
+/* fake-tree.c, fake-sysfs.c, fake-balance.c: parts of the backend */
 int fake_tree_search(void *self, struct btrfs_ioctl_search_args_v2 *args);
 int fake_sysfs_exists(void *self, const char *name);
 int fake_sysfs_read(void *self, const char *name, char *buf, size_t size);
 int fake_sysfs_write(void *self, const char *name, const char *text);
+int fake_roles(void *self, struct bp_ioctl_device_roles_args *args);
+int fake_balance(void *self, struct btrfs_ioctl_balance_args *args);
+int fake_balance_state(void *self, struct btrfs_ioctl_balance_args *args);
 bool fake_fails(struct fake *fake);
 
 /* fake-recorded.c */
@@ -130,14 +138,17 @@ struct fake_device *fake_add_device(struct fake *fake, uint64_t size, uint64_t d
 				    bool rotational);
 struct fake_chunk *fake_add_chunk(struct fake *fake, uint64_t type, uint64_t length,
 				  uint64_t used, uint32_t stripes, ...);
+struct fake_device *fake_device_find(struct fake *fake, uint64_t devid);
 struct fake_file *fake_file(struct fake *fake, const char *name);
 void fake_set_file(struct fake *fake, const char *name, const char *text);
 uint64_t fake_unallocated(const struct fake *fake, const struct fake_device *device);
 /* Bytes of the first hole of at least `wanted` bytes, else of the longest one. */
 uint64_t fake_hole(const struct fake *fake, const struct fake_device *device, uint64_t wanted,
 		   uint64_t *start);
-/* Where the chunk's stripes stand, after a change of it. */
-void fake_set_offsets(struct fake *fake, struct fake_chunk *chunk);
+uint64_t fake_stripe_length(const struct fake_chunk *chunk);
+/* Counts in the chunk behind the last one, which has all but its addresses, and gives it those. */
+struct fake_chunk *fake_place_chunk(struct fake *fake);
+void fake_remove_chunk(struct fake *fake, size_t index);
 struct btrfs_policy_fs *fake_open(struct fake *fake);
 /* Everything that can be changed, as text; to be freed. */
 char *fake_state(const struct fake *fake);
