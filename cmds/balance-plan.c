@@ -262,7 +262,8 @@ static void print_summary(const struct btrfs_policy_fs *fs, const struct btrfs_p
 	if (sum->steps)
 		printf("Time:   about %s to %s\n", least, most);
 	if (sum->beyond_limit)
-		printf("Limit:  leaves out %" PRIu64 " misplaced chunks\n", sum->beyond_limit);
+		printf("Limit:  leaves out %s\n",
+		       units_count(sum->beyond_limit, "misplaced chunk", size));
 }
 
 static void print_text(const struct btrfs_policy_fs *fs, const struct btrfs_policy_plan *plan)

@@ -110,16 +110,18 @@ static void print_json(const struct btrfs_policy_fs *fs,
 /* "Done" is the sentence that 'btrfs balance' ends with. */
 static void print_text(const struct btrfs_policy_balance_report *report, int ret)
 {
+	char left[UNITS_TEXT];
+
 	if (ret && report->relocated)
-		say(LEVEL_DEFAULT, "Ended early, relocated %" PRIu64 " of %" PRIu64
-		    " misplaced chunks", report->relocated, report->misplaced);
+		say(LEVEL_DEFAULT, "Ended early, relocated %" PRIu64 " of %s", report->relocated,
+		    units_count(report->misplaced, "misplaced chunk", left));
 	if (ret)
 		return;
 	say(LEVEL_DEFAULT, "Done, had to relocate %" PRIu64 " out of %" PRIu64 " chunks",
 	    report->relocated, report->considered);
 	if (report->end == BTRFS_POLICY_END_LIMIT)
-		say(LEVEL_DEFAULT, "The limit is reached, %" PRIu64 " misplaced chunks are left",
-		    report->still_misplaced);
+		say(LEVEL_DEFAULT, "The limit is reached, %s left over",
+		    units_count(report->still_misplaced, "misplaced chunk", left));
 	else if (*report->text)
 		warning("%s", report->text);
 }
@@ -301,10 +303,11 @@ static const struct option_row start_options[] = {
 
 static const char *const balance_details[] = {
 	"Relocates chunks that stand on devices whose role excludes them, or on",
-	"second-choice devices while first-choice devices could hold them: data off",
-	"metadata-only devices first, then metadata, then system. It goes chunk by",
-	"chunk, so 'btrfs balance status', 'pause' and 'cancel' work on it, and a run",
-	"that was interrupted is just started again. --dry-run shows the plan.",
+	"second-choice devices while first-choice devices could hold them: metadata",
+	"as soon as there is room for it, before that data that is in its way, then",
+	"system, then the rest of the data. It goes chunk by chunk, so 'btrfs balance",
+	"status', 'pause' and 'cancel' work on it, and a run that was interrupted is",
+	"just started again. --dry-run shows the plan.",
 	NULL
 };
 

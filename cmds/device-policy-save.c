@@ -11,6 +11,7 @@
 #include "cmds/common/changes.h"
 #include "cmds/common/cleanup.h"
 #include "cmds/common/filesystem.h"
+#include "cmds/common/settings.h"
 
 /* A mount of a very large file system takes minutes; the unit has a limit of its own. */
 #define MOUNT_SECONDS 300
@@ -63,8 +64,10 @@ static int save_one(const struct run *run, struct btrfs_policy_fs *fs, json_obje
 	}
 	for (size_t i = 0; i < btrfs_policy_changes_count(changes); i++) {
 		const struct btrfs_policy_change *change = btrfs_policy_changes_at(changes, i);
+		_cleanup_free_ char *shown = setting_shown(change->setting, change->new_value,
+							   &UNITS_DEFAULT);
 
-		say(LEVEL_DEFAULT, "%s: %s", change->setting->title, change->new_value);
+		say(LEVEL_DEFAULT, "%s: %s", change->setting->title, shown);
 	}
 	changes_print_saved(run, fs);
 	return STATUS_OK;

@@ -12,6 +12,7 @@
 #include "cmds/common/devices.h"
 #include "cmds/common/escape.h"
 #include "cmds/common/filesystem.h"
+#include "cmds/common/settings.h"
 
 struct suggest_args {
 	struct units units;
@@ -130,12 +131,14 @@ static void add_set(struct commands *commands, struct btrfs_policy_fs *fs,
 		return;
 	line = xasprintf("btrfs device policy set %s", policy ? policy : now);
 	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++) {
+		_cleanup_free_ char *word = NULL;
 		char *longer;
 
 		any |= !is_role(row);
 		if (is_role(row) || strcmp(row->setting->name, "read-policy") == 0)
 			continue;
-		longer = xasprintf("%s --%s %s", line, row->setting->name, row->new_value);
+		word = setting_word(row->setting, row->new_value);
+		longer = xasprintf("%s --%s %s", line, row->setting->name, word);
 		free(line);
 		line = longer;
 	}
@@ -168,7 +171,8 @@ static void make_commands(struct commands *commands, struct btrfs_policy_fs *fs,
 
 /* ---- Text --------------------------------------------------------------- */
 
-static void print_proposals(const struct btrfs_policy_suggestion *suggestion)
+static void print_proposals(const struct btrfs_policy_suggestion *suggestion,
+			    const struct units *units)
 {
 	const struct btrfs_policy_proposal *row;
 
@@ -176,9 +180,11 @@ static void print_proposals(const struct btrfs_policy_suggestion *suggestion)
 		_cleanup_free_ char *device = row->devid ? device_name(row->devid, row->path) :
 							   xstrdup("");
 		_cleanup_free_ char *shown = xcheck(escape_text(device));
+		_cleanup_free_ char *old = setting_shown(row->setting, row->old_value, units);
+		_cleanup_free_ char *new = setting_shown(row->setting, row->new_value, units);
 
 		printf("%s%s%s: %s -> %s\n    %s\n", row->setting->title, *shown ? " of " : "",
-		       shown, row->old_value, row->new_value, row->reason);
+		       shown, old, new, row->reason);
 	}
 }
 
@@ -212,7 +218,7 @@ static void print_effects(const struct btrfs_policy_suggestion *suggestion,
 {
 	_cleanup_(records) struct records *capacities = read_capacities(suggestion);
 	const struct btrfs_policy_misfit *row;
-	char size[UNITS_TEXT];
+	char count[UNITS_TEXT], size[UNITS_TEXT];
 	uint64_t chunks, bytes;
 
 	putchar('\n');
@@ -222,8 +228,9 @@ static void print_effects(const struct btrfs_policy_suggestion *suggestion,
 		printf("No longer possible: %s,%s needs %u devices, %u would be left\n",
 		       btrfs_policy_kind_name(row->kind), row->profile, row->needs, row->left);
 	btrfs_policy_suggestion_moves(suggestion, &chunks, &bytes);
-	printf("To be moved afterwards: %" PRIu64 " chunks, %s\n", chunks,
-	       units_format(bytes, units, size));
+	if (chunks)
+		printf("To be moved afterwards: %s, %s\n", units_count(chunks, "chunk", count),
+		       units_format(bytes, units, size));
 }
 
 static void print_text(const struct btrfs_policy_fs *fs,
@@ -237,7 +244,7 @@ static void print_text(const struct btrfs_policy_fs *fs,
 		return;
 	}
 	putchar('\n');
-	print_proposals(suggestion);
+	print_proposals(suggestion, units);
 	print_effects(suggestion, units);
 	printf("\nCommands, none of which has been run:\n");
 	for (int i = 0; i < commands->count; i++) {

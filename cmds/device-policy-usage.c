@@ -263,17 +263,20 @@ static void print_totals(const struct btrfs_policy_fs *fs,
 			 const struct btrfs_policy_totals *totals, const struct units *units)
 {
 	const char *mount = btrfs_policy_fs_info(fs)->mount_point;
-	char size[UNITS_TEXT], used[UNITS_TEXT];
+	bool one = totals->misplaced_chunks == 1;
+	char count[UNITS_TEXT], size[UNITS_TEXT], used[UNITS_TEXT];
 
 	say(LEVEL_DEFAULT, "%s", "");
+	units_count(totals->chunks, "chunk", count);
 	if (totals->misplaced_chunks == 0) {
-		say(LEVEL_DEFAULT, "None of %" PRIu64 " chunks is misplaced", totals->chunks);
+		say(LEVEL_DEFAULT, "None of %s is misplaced", count);
 		return;
 	}
-	say(LEVEL_DEFAULT, "%" PRIu64 " of %" PRIu64 " chunks are misplaced (%s, %s used); "
-	    "'btrfs balance --preferred-metadata %s' moves them", totals->misplaced_chunks,
-	    totals->chunks, units_format(totals->misplaced_size, units, size),
-	    units_format(totals->misplaced_used, units, used), mount ? mount : "<path>");
+	say(LEVEL_DEFAULT, "%" PRIu64 " of %s %s misplaced (%s, %s used); "
+	    "'btrfs balance --preferred-metadata %s' moves %s", totals->misplaced_chunks,
+	    count, one ? "is" : "are", units_format(totals->misplaced_size, units, size),
+	    units_format(totals->misplaced_used, units, used), mount ? mount : "<path>",
+	    one ? "it" : "them");
 }
 
 static void print_fits(const struct btrfs_policy_fits *fits, const struct units *units)

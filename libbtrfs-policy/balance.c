@@ -296,27 +296,33 @@ static int begin(struct run *run)
 	return remember_chunks(run);
 }
 
-static char *describe_left(const struct run *run)
+static char *why_left(const struct run *run)
 {
 	const struct btrfs_policy_balance_report *report = run->report;
 	const char *blocked = run->plan ? btrfs_policy_plan_blocked(run->plan) : NULL;
 
-	if (!report->still_misplaced)
-		return strdup("");
 	if (report->end == BTRFS_POLICY_END_LIMIT)
-		return bp_format("%llu chunks stay misplaced: the limit of %llu chunks was reached",
-				 (unsigned long long)report->still_misplaced,
+		return bp_format("the limit of %llu was reached",
 				 (unsigned long long)run->options.limit);
 	if (report->end != BTRFS_POLICY_END_DONE)
-		return bp_format("%llu chunks stay misplaced: %s",
-				 (unsigned long long)report->still_misplaced, run->fs->error);
+		return strdup(run->fs->error);
 	if (blocked)
-		return bp_format("%llu chunks stay misplaced: %s",
-				 (unsigned long long)report->still_misplaced, blocked);
-	return bp_format("%llu chunks stay misplaced: %llu were moved and landed wrong again, %llu the kernel did not move, others came or were left meanwhile",
-			 (unsigned long long)report->still_misplaced,
+		return strdup(blocked);
+	return bp_format("%llu moved and landed wrong again, %llu not moved by the kernel, others came or were left meanwhile",
 			 (unsigned long long)report->moved_in_vain,
 			 (unsigned long long)run->skipped);
+}
+
+static char *describe_left(const struct run *run)
+{
+	uint64_t left = run->report->still_misplaced;
+	_cleanup_free_ char *why = NULL;
+
+	if (!left)
+		return strdup("");
+	why = why_left(run);
+	return why ? bp_format("%llu %s misplaced: %s", (unsigned long long)left,
+			       left == 1 ? "chunk stays" : "chunks stay", why) : NULL;
 }
 
 static int finish(struct run *run, int err)

@@ -415,6 +415,7 @@ enum btrfs_policy_scope {
  * @grammar: what may be written: "0..1000"
  * @help: one line
  * @capability: name of the capability it needs
+ * @is_size: its values are bytes
  */
 struct btrfs_policy_setting {
 	const char *name;
@@ -424,6 +425,7 @@ struct btrfs_policy_setting {
 	const char *grammar;
 	const char *help;
 	const char *capability;
+	bool is_size;
 };
 
 /**

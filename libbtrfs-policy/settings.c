@@ -47,7 +47,8 @@ static const struct bp_setting settings[] = {
 	},
 	{
 		.pub = { "readahead", "readahead", BTRFS_POLICY_SCOPE_FS, "bdi/read_ahead_kb",
-			 "<bytes>[K|M|G]", "how far the file system reads ahead", "readahead" },
+			 "<bytes>[K|M|G]", "how far the file system reads ahead", "readahead",
+			 .is_size = true },
 		.parse = bp_parse_readahead,
 		.to_file = bp_file_readahead,
 		.from_file = bp_value_readahead,

@@ -118,6 +118,19 @@ static int search_buffer(struct btrfs_policy_fs *fs)
 	return fs->search ? 0 : bp_nomem(fs);
 }
 
+/* The trees that are read here. */
+static const char *tree_name(uint64_t tree)
+{
+	switch (tree) {
+	case BTRFS_CHUNK_TREE_OBJECTID:
+		return "chunk tree";
+	case BTRFS_EXTENT_TREE_OBJECTID:
+		return "extent tree";
+	default:
+		return "block group tree";
+	}
+}
+
 /*
  * Call `fn` for every item in the range; its value other than 0 ends the walk.
  * It must not walk itself: there is one buffer.
@@ -138,12 +151,12 @@ int bp_tree_walk(struct btrfs_policy_fs *fs, const struct bp_range *range, bp_it
 		fs->search->buf_size = BUFFER_SIZE;
 		ret = fs->ops->tree_search(fs->backend, fs->search);
 		if (ret == -EUCLEAN && fs->info.offline)
-			return bp_error(fs, ret, "cannot read tree %llu of '%s': %s",
-					(unsigned long long)range->tree, fs->mount_point,
+			return bp_error(fs, ret, "cannot read the %s of '%s': %s",
+					tree_name(range->tree), fs->mount_point,
 					((struct bp_offline *)fs->backend)->why);
 		if (ret < 0)
-			return bp_failed(fs, ret, "cannot search tree %llu of '%s'",
-					 (unsigned long long)range->tree, fs->mount_point);
+			return bp_failed(fs, ret, "cannot read the %s of '%s'",
+					 tree_name(range->tree), fs->mount_point);
 		if (!walk.key->nr_items)
 			return 0;
 		ret = walk_buffer(fs, &walk);

@@ -15,8 +15,8 @@
 static int refuse(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
 		  const char *text, const char *expected)
 {
-	return bp_error(fs, -EINVAL, "'%s' is no value for the %s; expected %s", text,
-			setting->pub.title, expected);
+	return bp_error(fs, -EINVAL, "'%s' is no value for %s; expected %s", text,
+			setting->pub.name, expected);
 }
 
 static int hand_out(struct btrfs_policy_fs *fs, char *value, char **result)

@@ -9,6 +9,7 @@
 #include "cmds/common/cleanup.h"
 #include "cmds/common/devices.h"
 #include "cmds/common/filesystem.h"
+#include "cmds/common/settings.h"
 
 enum { CHANGE_SETTING, CHANGE_ID, CHANGE_PATH, CHANGE_OLD, CHANGE_NEW, CHANGE_CHANGED,
 	CHANGE_COLUMNS };
@@ -22,19 +23,28 @@ static const struct column change_columns[] = {
 	[CHANGE_CHANGED] = { "changed", NULL, 0 },
 };
 
+/* Old and new; both in bytes where they would look the same and are not. */
+static char *shown_change(const struct btrfs_policy_change *change)
+{
+	_cleanup_free_ char *old = setting_shown(change->setting, change->old_value, &UNITS_DEFAULT);
+	_cleanup_free_ char *new = setting_shown(change->setting, change->new_value, &UNITS_DEFAULT);
+
+	if (strcmp(change->old_value, change->new_value) == 0)
+		return xasprintf("%s, unchanged", new);
+	if (strcmp(old, new) == 0)
+		return xasprintf("%s -> %s", change->old_value, change->new_value);
+	return xasprintf("%s -> %s", old, new);
+}
+
 static void print_change(const struct btrfs_policy_change *change, bool dry_run)
 {
 	_cleanup_free_ char *device = change->devid ?
 		device_name(change->devid, change->path) : xstrdup("");
+	_cleanup_free_ char *shown = shown_change(change);
 	bool same = strcmp(change->old_value, change->new_value) == 0;
 
-	if (same)
-		say(LEVEL_DEFAULT, "%s%s%s: %s, unchanged", change->setting->title,
-		    *device ? " of " : "", device, change->new_value);
-	else
-		say(LEVEL_DEFAULT, "%s%s%s%s: %s -> %s", dry_run ? "would set: " : "",
-		    change->setting->title, *device ? " of " : "", device, change->old_value,
-		    change->new_value);
+	say(LEVEL_DEFAULT, "%s%s%s%s: %s", dry_run && !same ? "would set: " : "",
+	    change->setting->title, *device ? " of " : "", device, shown);
 }
 
 static void add_change(struct records *records, const struct btrfs_policy_change *change)

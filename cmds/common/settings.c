@@ -4,6 +4,7 @@
  * kernel without it gives an empty cell, never a default.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,10 +28,33 @@ static void set_value(struct record *record, const struct btrfs_policy_setting *
 		      const char *value)
 {
 	record_set_value(record, SETTING_VALUE, value);
-	if (strcmp(setting->name, "readahead") == 0)
+	if (setting->is_size)
 		record_set_size(record, SETTING_SHOWN, strtoull(value, NULL, 10));
 	else
 		record_set_text(record, SETTING_SHOWN, value);
+}
+
+char *setting_shown(const struct btrfs_policy_setting *setting, const char *value,
+		    const struct units *units)
+{
+	char text[UNITS_TEXT];
+
+	if (!setting->is_size)
+		return xstrdup(value);
+	return xstrdup(units_format(strtoull(value, NULL, 10), units, text));
+}
+
+char *setting_word(const struct btrfs_policy_setting *setting, const char *value)
+{
+	uint64_t number = strtoull(value, NULL, 10);
+	const char *suffix = "KMG";
+
+	if (!setting->is_size || !number || number % 1024)
+		return xstrdup(value);
+	number /= 1024;
+	for (; number % 1024 == 0 && suffix[1]; number /= 1024)
+		suffix++;
+	return xasprintf("%" PRIu64 "%c", number, *suffix);
 }
 
 static int read_value(struct btrfs_policy_fs *fs, const struct btrfs_policy_setting *setting,

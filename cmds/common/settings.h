@@ -29,4 +29,11 @@ enum {
  */
 int settings_read(struct btrfs_policy_fs *fs, bool devices, struct records **records);
 
+/* A value for people, with a unit if it is a size; to be freed. */
+char *setting_shown(const struct btrfs_policy_setting *setting, const char *value,
+		    const struct units *units);
+
+/* The shortest word that stands for just this value on a command line; to be freed. */
+char *setting_word(const struct btrfs_policy_setting *setting, const char *value);
+
 #endif

@@ -70,3 +70,9 @@ char *units_format(uint64_t size, const struct units *units, char *text)
 		 suffixes[units->decimal][step]);
 	return text;
 }
+
+char *units_count(uint64_t number, const char *noun, char *text)
+{
+	snprintf(text, UNITS_TEXT, "%" PRIu64 " %s%s", number, noun, number == 1 ? "" : "s");
+	return text;
+}

@@ -46,4 +46,7 @@ void units_choose(struct units *units, enum unit_choice choice);
 /* Writes @size to @text, an array of UNITS_TEXT bytes; returns @text. */
 char *units_format(uint64_t size, const struct units *units, char *text);
 
+/* "1 chunk", "3 chunks": @noun with an s where there is not one of it. */
+char *units_count(uint64_t number, const char *noun, char *text);
+
 #endif

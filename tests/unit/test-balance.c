@@ -350,7 +350,7 @@ static void unenforced_ends(void **state)
 	/* One went into what was free in another. */
 	assert_int_equal(result.report.moved_in_vain, 2);
 	assert_int_equal(result.report.still_misplaced, 2);
-	assert_has(result.text, "2 were moved and landed wrong again");
+	assert_has(result.text, "2 moved and landed wrong again");
 }
 
 static void skipped_chunks_end(void **state)

@@ -42,10 +42,10 @@ try 'mount again' again
 is "$(now)" "$before" 'a mount starts with the defaults'
 is "$($policy get role 1 "$LAB_MNT")" metadata-preferred 'the role is on disk'
 is "$(unit)" 'read policy: pid -> roundrobin
-readahead: 4194304 -> 8388608' 'the unit restores'
+readahead: 4.00MiB -> 8.00MiB' 'the unit restores'
 is "$(now)" 'roundrobin 8388608' 'and the kernel has it'
 is "$(unit)" 'read policy: roundrobin, unchanged
-readahead: 8388608, unchanged' 'once more changes nothing'
+readahead: 8.00MiB, unchanged' 'once more changes nothing'
 
 printf '# mine\n\nrot-penalty=7\n' >>"$conf"
 chmod 600 "$conf"
@@ -56,7 +56,7 @@ try 'mount again' again
 mkdir -p /tmp/second
 try 'mounted twice' mount --bind "$LAB_MNT" /tmp/second
 is "$($policy restore --all)" 'read policy: pid -> roundrobin
-readahead: 4194304 -> 16777216
+readahead: 4.00MiB -> 16.00MiB
 rotational penalty: 1 -> 7' 'restored once for two mounts'
 umount /tmp/second
 is "$(btrfs --format json device policy show "$LAB_MNT" | grep -c '"saved-in-force": true')" 1 'show says so'
@@ -98,7 +98,7 @@ echo 'readahead = 2M' >"$conf"
 sleep 0.1
 try 'mount while the unit waits for it' lab_mount /dev/labda degraded
 wait
-is "$(cat /tmp/late; now)" "readahead: 4194304 -> 2097152
+is "$(cat /tmp/late; now)" "readahead: 4.00MiB -> 2.00MiB
 pid 2097152" 'restored as soon as it is there'
 roles=$($policy get role "$LAB_MNT" | awk 'NR > 2 { print $1, $3 }')
 try unmount umount "$LAB_MNT"
