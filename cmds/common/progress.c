@@ -44,6 +44,14 @@ static int64_t seconds_left(const struct btrfs_policy_progress *state)
 	return (int64_t)((double)state->elapsed_ns / SECOND_NS * rest / state->bytes_done + 0.5);
 }
 
+/* 0: nothing is known yet. */
+static uint64_t bytes_a_second(const struct btrfs_policy_progress *state)
+{
+	if (!state->elapsed_ns)
+		return 0;
+	return (uint64_t)((double)state->bytes_done * SECOND_NS / state->elapsed_ns);
+}
+
 static int percent(const struct btrfs_policy_progress *state)
 {
 	if (state->bytes_total)
@@ -53,13 +61,16 @@ static int percent(const struct btrfs_policy_progress *state)
 
 static void print_text(const struct btrfs_policy_progress *state)
 {
-	char done[UNITS_TEXT], total[UNITS_TEXT];
+	char done[UNITS_TEXT], total[UNITS_TEXT], rate[UNITS_TEXT];
 	int64_t left = seconds_left(state);
 
 	fprintf(stderr, "Relocating %s: %" PRIu64 "/%" PRIu64 " chunks, %d %%, %s of %s",
 		btrfs_policy_kind_name(state->kind), state->chunks_done, state->chunks_total,
 		percent(state), units_format(state->bytes_done, &UNITS_DEFAULT, done),
 		units_format(state->bytes_total, &UNITS_DEFAULT, total));
+	if (state->bytes_done)
+		fprintf(stderr, ", %s/s",
+			units_format(bytes_a_second(state), &UNITS_DEFAULT, rate));
 	if (left >= 3600)
 		fprintf(stderr, ", %" PRId64 ":%02d:%02d left", left / 3600,
 			(int)(left / 60 % 60), (int)(left % 60));
@@ -79,6 +90,8 @@ static void print_json(const struct btrfs_policy_progress *state)
 	json_object_object_add(object, "bytes-total", json_object_new_uint64(state->bytes_total));
 	json_object_object_add(object, "elapsed-seconds",
 			       json_object_new_uint64(state->elapsed_ns / SECOND_NS));
+	json_object_object_add(object, "bytes-per-second",
+			       json_object_new_uint64(bytes_a_second(state)));
 	json_object_object_add(object, "eta-seconds",
 			       left < 0 ? NULL : json_object_new_int64(left));
 	fprintf(stderr, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));

@@ -16,6 +16,12 @@ btrfs-policy() {
 	(exec -a btrfs-policy "$top_builddir/tests/cli/fake-btrfs-policy" "$@")
 }
 
+# The program on a terminal, both of its outputs in one; where the cursor goes is spelled out.
+on_terminal() {
+	script -qec "$(printf '%q ' "$top_builddir/tests/cli/fake-btrfs-policy" "$@")" /dev/null |
+		sed 's/\r$//; s/\r/<start>/g; s/\x1b\[K/<clear>/g'
+}
+
 result() {	# STATUS NAME [FILE-WITH-DIAGNOSIS]
 	tests=$((tests + 1))
 	if [ "$1" = 0 ]; then

@@ -169,6 +169,8 @@ int fake_balance_state(void *self, struct btrfs_ioctl_balance_args *args)
 	return 0;
 }
 
+#define FOUR_SECONDS 4000000000ULL
+
 int fake_balance(void *self, struct btrfs_ioctl_balance_args *args)
 {
 	struct fake *fake = self;
@@ -181,6 +183,7 @@ int fake_balance(void *self, struct btrfs_ioctl_balance_args *args)
 		return 0;
 	}
 	fake->balances++;
+	fake->clock += FOUR_SECONDS;
 	if (fake->balances == fake->balance_special) {
 		args->state = fake->balance_state;
 		return fake->balance_result;

@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# lab: --mem 1G --disk ssd:size=512M,seed=1 --disk ssd:size=512M,seed=2
+# lab: --disk hdd:size=512M,seed=3 --disk hdd:size=512M,seed=4
+#
+# A run under way is what `btrfs balance status`, `pause`, `resume` and `cancel` know,
+# and ^C; it waits for its turn, stops at a limit, and works in the background.
+[ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
+. "$LAB_LIB"
+. "$(dirname "$LAB_LIB")/balance.sh"
+
+# Everything is misplaced again, on the other disks each time.
+turn=0
+turn() {
+	turn=$((1 - turn))
+	[ $turn = 1 ] && roles '3 4' '1 2' || roles '1 2' '3 4'
+}
+
+# Starts a run, and waits until the kernel is at work on one of its chunks.
+start() {
+	turn
+	btrfs --format json balance --preferred-metadata "$@" "$LAB_MNT" >/tmp/report 2>/tmp/errors &
+	run=$!
+	until_running
+}
+
+until_running() {
+	local try
+
+	for try in $(seq 1000); do
+		btrfs balance status "$LAB_MNT" | grep -q 'is running' && return
+		sleep 0.01
+	done
+	not_ok 'a balance is running'
+}
+
+# Sets `status` and `end`.
+finished() {
+	status=0
+	wait $run || status=$?
+	end=$(jq -r '.[keys[1]].report.end' /tmp/report)
+}
+
+finish_it() {
+	try "$1" preferred
+	is "$(verdict)" 0 "$1: nothing is left"
+	is "$(cat "$(lab_sysfs)/exclusive_operation")" none "$1: no balance either"
+}
+
+try 'mkfs' lab_mkfs raid1 /dev/labdc /dev/labdd || bail_out mkfs
+try 'mount' lab_mount /dev/labdc || bail_out mount
+try 'the other two' btrfs -q device add -f /dev/labda /dev/labdb "$LAB_MNT"
+try 'a history of files and snapshots' history 2 100 || bail_out history
+sums >/tmp/before
+
+start
+try 'pause' btrfs balance pause "$LAB_MNT"
+finished
+is "$status $end" '1 paused' 'a paused run ends and says so'
+is "$(cat "$(lab_sysfs)/exclusive_operation")" 'balance paused' 'what it left is paused'
+finish_it 'a second run resumes'
+
+start
+btrfs balance pause "$LAB_MNT"
+finished
+try 'resume by btrfs' btrfs balance resume "$LAB_MNT"
+finish_it 'a run after that'
+
+start
+try 'cancel' btrfs balance cancel "$LAB_MNT"
+finished
+is "$status $end" '1 canceled' 'a cancelled run ends and says so'
+is "$(cat "$(lab_sysfs)/exclusive_operation")" none 'and leaves nothing behind'
+finish_it 'a run after cancel'
+
+start
+kill -INT $run
+finished
+is "$status $end" '1 stopped' '^C ends it behind a chunk'
+finish_it 'a run after ^C'
+
+turn
+before=$(usage '.totals["misplaced-chunks"]')
+try '--limit 1' preferred --limit 1
+is "$(usage '.totals["misplaced-chunks"]')" $((before - 1)) 'one chunk was moved'
+
+try '--background returns' preferred --background
+wait_for_balance || not_ok 'the background run ends'
+for i in $(seq 600); do
+	[ "$(verdict)" = 64 ] || break
+	sleep 0.1
+done
+is "$(verdict)" 0 'the run in the background did it'
+wait_for_balance
+
+turn
+btrfs balance start --full-balance "$LAB_MNT" >/dev/null 2>&1 &
+other=$!
+until_running
+preferred >/tmp/report 2>&1
+is $? 2 "somebody else's balance: status 2"
+preferred --background >/tmp/report 2>&1
+is $? 2 "--background says so before it lets go"
+try '--enqueue waits for it' preferred --enqueue
+wait $other
+finish_it 'a run after --enqueue'
+
+sums >/tmp/after
+is "$(diff /tmp/before /tmp/after)" '' 'contents are unchanged'
+try 'still writable' lab_writable
+try 'unmount' umount "$LAB_MNT"
+try 'btrfs check' btrfs check /dev/labdc
+done_testing
