@@ -5,8 +5,7 @@
  *
  * Conventions, everywhere:
  * - Functions return 0 or a negative errno value; what else they return is said
- *   with them.  The library never prints, exits, or changes errno's meaning for
- *   the caller.
+ *   with them.  The library never prints and never exits.
  * - After a failure of a function that takes a handle, btrfs_policy_fs_error()
  *   has a sentence for people: what was tried, on what, why, what to do.
  * - Structures that the library hands out as `const` pointers belong to the
@@ -407,8 +406,7 @@ enum btrfs_policy_scope {
 
 /**
  * struct btrfs_policy_setting - one thing that can be read and set
- * @name: word of it: "read-policy", "rot-penalty", "nonrot-penalty",
- *	"penalty-mixed-only", "readahead", "role"
+ * @name: its word on command lines and in files: "read-policy", "readahead", ...
  * @title: the same for people, small letters: "read policy"
  * @scope: what it belongs to
  * @file: file below /sys/fs/btrfs/<FSID>/; "%llu" in it stands for the devid
