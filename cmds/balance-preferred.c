@@ -161,6 +161,8 @@ static int run_balance(const struct run *run, struct btrfs_policy_fs *fs)
 /* A kernel that ignores roles moves chunks too, only not where they should be. */
 static int check_enforced(const struct run *run, const struct btrfs_policy_fs *fs)
 {
+	const struct btrfs_policy_capability *row =
+		btrfs_policy_capability_find(fs, "roles-enforced");
 	const struct balance_args *args = run->args;
 	const char *why;
 
@@ -173,7 +175,7 @@ static int check_enforced(const struct run *run, const struct btrfs_policy_fs *f
 	}
 	error("cannot steer chunks on '%s': %s; %s. --unenforced moves misplaced chunks all the same, to wherever the kernel has most room",
 	      btrfs_policy_fs_info(fs)->mount_point, why,
-	      btrfs_policy_capability_find(fs, "roles-enforced")->advice);
+	      row->available ? "mount it without that option" : row->advice);
 	return STATUS_STATE;
 }
 

@@ -12,6 +12,9 @@
 #include "cmds/common/escape.h"
 #include "cmds/common/filesystem.h"
 
+/* A device for metadata with more than this allocated is worth a line. */
+#define FILLING_PERCENT 75
+
 struct usage_args {
 	struct units units;
 	bool table;
@@ -279,6 +282,22 @@ static void print_totals(const struct btrfs_policy_fs *fs,
 	    one ? "it" : "them");
 }
 
+/* Devices that prefer metadata and have little left for it: full is too late to hear of it. */
+static void print_filling(const struct btrfs_policy_placement *placement)
+{
+	const struct btrfs_policy_device_usage *row;
+
+	for (size_t i = 0; (row = btrfs_policy_placement_device(placement, i)); i++) {
+		bool prefers = row->role == BTRFS_POLICY_ROLE_METADATA_PREFERRED ||
+			       row->role == BTRFS_POLICY_ROLE_METADATA_ONLY;
+		double percent = 100.0 * (row->size - row->unallocated) / row->size;
+
+		if (prefers && percent > FILLING_PERCENT)
+			say(LEVEL_DEFAULT, "devid %" PRIu64 " (%s) is %.2f%% allocated; add a device for metadata before it is full",
+			    row->devid, btrfs_policy_role_name(row->role), percent);
+	}
+}
+
 static void print_fits(const struct btrfs_policy_fits *fits, const struct units *units)
 {
 	char data[UNITS_TEXT], metadata[UNITS_TEXT];
@@ -305,6 +324,7 @@ static void print_text(const struct btrfs_policy_fs *fs,
 	if (fits)
 		print_fits(fits, &args->units);
 	print_totals(fs, btrfs_policy_placement_totals(placement), &args->units);
+	print_filling(placement);
 }
 
 static int open_wanted(const struct run *run, struct btrfs_policy_fs **fs)

@@ -18,6 +18,7 @@
 struct bp_mount {
 	char *target;
 	char *fstype;
+	bool ignores_roles; /* rescue=ignoreroles */
 };
 
 /* What is known of a block device apart from btrfs; texts are allocated or NULL. */

@@ -274,9 +274,10 @@ static int may_run(struct run *run)
 		return bp_error(fs, -EROFS,
 				"cannot move chunks of '%s': it is mounted read-only",
 				fs->mount_point);
-	if (run->options.unenforced || fs->info.mixed)
+	if (run->options.unenforced || fs->info.mixed || fs->enforced)
 		return 0;
-	return bp_need(fs, "roles-enforced", "steer chunks");
+	return bp_error(fs, -EOPNOTSUPP, "cannot steer chunks on '%s': %s; %s", fs->mount_point,
+			fs->enforced_why, bp_enforced_advice(fs));
 }
 
 static int begin(struct run *run)

@@ -106,16 +106,40 @@ static int read_row(struct btrfs_policy_fs *fs, const struct row *row,
 	return 0;
 }
 
+/* Whoever mounted it may have told the kernel to ignore roles. */
+static int read_ignored(struct btrfs_policy_fs *fs, bool *ignored)
+{
+	struct bp_mount mount = {};
+	int ret;
+
+	*ignored = false;
+	if (fs->info.offline)
+		return 0;
+	ret = fs->ops->mount_of(fs->backend, fs->mount_point, &mount);
+	if (ret)
+		return bp_failed(fs, ret, "cannot find the mount options of '%s'",
+				 fs->mount_point);
+	*ignored = mount.ignores_roles;
+	bp_mount_clear(&mount);
+	return 0;
+}
+
 static int judge_enforced(struct btrfs_policy_fs *fs)
 {
 	const struct btrfs_policy_capability *row =
 		btrfs_policy_capability_find(fs, "roles-enforced");
+	bool ignored;
+	int ret = read_ignored(fs, &ignored);
 
-	fs->enforced = row->available && !fs->info.mixed;
+	if (ret)
+		return ret;
+	fs->enforced = row->available && !fs->info.mixed && !ignored;
 	if (fs->info.offline)
 		fs->enforced_why = strdup("it is not mounted");
 	else if (fs->info.mixed)
 		fs->enforced_why = strdup("mixed block groups ignore roles");
+	else if (row->available && ignored)
+		fs->enforced_why = strdup("it is mounted with rescue=ignoreroles");
 	else if (row->available)
 		fs->enforced_why = bp_format("'%s' is there", row->file);
 	else
@@ -185,6 +209,15 @@ bool bp_capable(const struct btrfs_policy_fs *fs, const char *name)
 	const struct btrfs_policy_capability *row = btrfs_policy_capability_find(fs, name);
 
 	return row && row->available;
+}
+
+/* What would make the kernel obey roles. */
+const char *bp_enforced_advice(const struct btrfs_policy_fs *fs)
+{
+	const struct btrfs_policy_capability *row =
+		btrfs_policy_capability_find(fs, "roles-enforced");
+
+	return row->available ? "mount it without that option" : row->advice;
 }
 
 bool bp_is_hint_kernel(const struct btrfs_policy_fs *fs)

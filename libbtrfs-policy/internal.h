@@ -98,6 +98,7 @@ void bp_capabilities_free(struct btrfs_policy_fs *fs);
 bool bp_capable(const struct btrfs_policy_fs *fs, const char *name);
 int bp_need(struct btrfs_policy_fs *fs, const char *capability, const char *what);
 bool bp_is_hint_kernel(const struct btrfs_policy_fs *fs);
+const char *bp_enforced_advice(const struct btrfs_policy_fs *fs);
 
 /* tree.c */
 struct bp_item {

@@ -226,7 +226,7 @@ static int suggest_roles(struct btrfs_policy_fs *fs, struct facts *facts)
 	if (!fs->enforced)
 		ret = note(facts->suggestion,
 			   bp_format("roles do nothing yet: %s; %s", fs->enforced_why,
-				     btrfs_policy_capability_find(fs, "roles-enforced")->advice));
+				     bp_enforced_advice(fs)));
 	return ret ? ret : propose_roles(fs, facts);
 }
 

@@ -34,6 +34,7 @@ static int fake_mount_of(void *self, const char *path, struct bp_mount *mount)
 		return -ENOENT;
 	mount->target = strdup(other ? "/other" : "/mnt");
 	mount->fstype = strdup(other ? fake->mount_type : "btrfs");
+	mount->ignores_roles = fake->ignores_roles;
 	return 0;
 }
 

@@ -66,6 +66,7 @@ struct fake {
 	bool unprivileged;
 	bool group_tree;
 	bool mixed;
+	bool ignores_roles;
 	const char *label;
 	const char *mounts[4];
 	const char *mount_type; /* of "/other" */

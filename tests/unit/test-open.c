@@ -203,6 +203,23 @@ static void mixed_block_groups_are_not_enforced(void **state)
 	btrfs_policy_fs_unref(fs);
 }
 
+static void ignored_roles_are_not_enforced(void **state)
+{
+	struct btrfs_policy_balance_report *report = NULL;
+	struct btrfs_policy_fs *fs;
+	const char *why;
+
+	fake.ignores_roles = true;
+	fs = fake_open(&fake);
+	assert_false(btrfs_policy_enforced(fs, &why));
+	assert_has(why, "rescue=ignoreroles");
+	assert_true(btrfs_policy_capability_find(fs, "roles-enforced")->available);
+	assert_int_equal(btrfs_policy_balance(fs, NULL, &report), -EOPNOTSUPP);
+	assert_has(btrfs_policy_fs_error(fs), "mount it without that option");
+	btrfs_policy_balance_report_free(report);
+	btrfs_policy_fs_unref(fs);
+}
+
 static void without_privileges(void **state)
 {
 	struct btrfs_policy_placement *placement = NULL;
@@ -231,6 +248,7 @@ int main(void)
 		cmocka_unit_test(kernels_are_told_apart),
 		cmocka_unit_test_setup(only_a_built_module_has_a_version, setup),
 		cmocka_unit_test_setup(mixed_block_groups_are_not_enforced, setup),
+		cmocka_unit_test_setup(ignored_roles_are_not_enforced, setup),
 		cmocka_unit_test(without_privileges),
 	};
 

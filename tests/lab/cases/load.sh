@@ -3,8 +3,8 @@
 # lab: --mem 1G --disk ssd:size=1G,seed=1 --disk ssd:size=1G,seed=2
 # lab: --disk hdd:size=2G,seed=3 --disk hdd:size=2G,seed=4 --disk hdd:size=2G,seed=5
 #
-# Setters of roles and policies together with writers, balance, device add,
-# remove and replace, remount, freeze and unmount: nothing hangs, nothing warns.
+# Setters of roles and policies together with writers, balance, scrub, device
+# add, remove and replace, remount, freeze, unmount: nothing hangs, nothing warns.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 info=$(lab_sysfs)/devinfo
@@ -25,6 +25,11 @@ writer() {
 
 balance() {
 	btrfs balance start --force -musage=100 -dusage=100 "$LAB_MNT"
+	sleep 0.1
+}
+
+scrub() {
+	btrfs scrub start -B "$LAB_MNT"
 	sleep 0.1
 }
 
@@ -65,6 +70,7 @@ try mkfs lab_mkfs raid1 /dev/labda /dev/labdb /dev/labdc /dev/labdd || bail_out 
 try mount lab_mount /dev/labda || bail_out mount
 all_setters
 while_running balance
+while_running scrub
 for n in 1 2; do
 	sleep 1
 	try "freeze $n" fsfreeze -f "$LAB_MNT"
@@ -77,6 +83,7 @@ end
 try 'writable after balance' lab_writable
 
 all_setters
+while_running scrub
 for n in 1 2; do
 	try "add $n" btrfs device add -f -K /dev/labde "$LAB_MNT"
 	sleep 0.2

@@ -42,6 +42,11 @@ try 'raid6 with too few of the first choice' striped 'takes all' raid6 '1 2 3 4'
 try 'raid0 with enough of the first choice' striped 'takes these' raid0 '2 3' $m $d $p
 try 'raid10 with enough of the first choice' striped 'takes these, too' raid10 '2 3' $m $d $p $m
 
+# What usage says of a device for metadata that is filling up.
+filling() {
+	btrfs device policy usage "$LAB_MNT" | grep 'allocated; add'
+}
+
 # listen: the uevents of btrfs from now on, into /tmp/events
 listen() {
 	perl -e 'use Socket; socket(my $s, 16, SOCK_RAW, 15) or die; bind($s, pack("SSLL", 16, 0, 0, 1)) or die;
@@ -66,7 +71,9 @@ lab_fill "$LAB_MNT/f" 200
 sync
 taken=$(btrfs --format json device policy usage "$LAB_MNT" | jq '[.[keys[1]].devices[] | select(.devid == 1) | .size - .unallocated] | add')
 try 'crumbs: all but 40 MiB' btrfs filesystem resize "1:$((taken + (40 << 20)))" "$LAB_MNT"
+is "$(filling)" '' 'filling up: not said of a device for data'
 try 'crumbs: the SSD prefers metadata' btrfs -q device policy tag metadata-preferred 1 "$LAB_MNT"
+try 'filling up: shown' grep -qE '^devid 1 \(metadata-preferred\) is [89][0-9]\.[0-9]+% allocated; add a device for metadata' <(filling)
 try 'crumbs: the disk prefers data' btrfs -q device policy tag data-preferred 2 "$LAB_MNT"
 dmesg -C
 listen

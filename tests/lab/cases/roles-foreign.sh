@@ -36,6 +36,10 @@ where() {
 	lab_chunks /dev/labda | grep "^$1" | cut -d' ' -f4- | xargs -n1 | sort -u | xargs
 }
 
+enforced() {
+	btrfs device policy usage "$LAB_MNT" | grep '^Enforced:'
+}
+
 # Chunks made by this kernel, for all that there is.
 remake() {
 	btrfs balance start --force "$LAB_MNT" && lab_fill "$LAB_MNT/f" 50 && sync
@@ -77,13 +81,17 @@ umount "$LAB_MNT"
 dmesg -C
 try 'rescue=ignoreroles: mount' lab_mount /dev/labda rescue=ignoreroles
 try 'rescue=ignoreroles: is shown' grep -q 'rescue=ignoreroles' /proc/mounts
+is "$(enforced)" 'Enforced: no, it is mounted with rescue=ignoreroles' 'rescue=ignoreroles: not enforced'
+refuse 'rescue=ignoreroles: a balance would do nothing' btrfs balance --preferred-metadata "$LAB_MNT"
 is "$(lab_small_files "$LAB_MNT/e" 3000 1500 12000)" all 'rescue=ignoreroles: there is room'
 try 'rescue=ignoreroles: roles can be set' btrfs -q device policy tag data-preferred 3 4 "$LAB_MNT"
 umount "$LAB_MNT"
 try 'rescue=ignoreroles: not needed any more' lab_mount /dev/labda
 is "$(roles)" 'data-only data-only data-preferred data-preferred' 'rescue=ignoreroles: roles are in force again'
 is "$(dmesg | grep 'too few devices')" '' 'rescue=ignoreroles: nothing to warn of'
+is "$(enforced | cut -d, -f1 | cut -d' ' -f2)" yes 'rescue=ignoreroles: enforced again'
 try 'rescue=ignoreroles: by remount' mount -o remount,rescue=ignoreroles "$LAB_MNT"
+is "$(enforced)" 'Enforced: no, it is mounted with rescue=ignoreroles' 'rescue=ignoreroles: not enforced, by remount'
 try 'writable to the end' lab_writable
 try unmount umount "$LAB_MNT"
 try 'btrfs check' btrfs check /dev/labda

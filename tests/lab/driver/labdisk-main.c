@@ -63,11 +63,14 @@ static enum lm_op op_of(const struct request *rq)
 	}
 }
 
+/* From a request's start and from its end, which comes with interrupts off. */
 static void count_error(struct lab_disk *l)
 {
-	spin_lock_irq(&l->lock);
+	unsigned long flags;
+
+	spin_lock_irqsave(&l->lock, flags);
 	l->model->st.errors++;
-	spin_unlock_irq(&l->lock);
+	spin_unlock_irqrestore(&l->lock, flags);
 }
 
 static blk_status_t lab_queue_rq(struct blk_mq_hw_ctx *hctx,

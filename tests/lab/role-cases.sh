@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The cases of device roles in Documentation/testing.md: all 24 are there, each
+# names a test that make runs and a line in it. Runs nothing of the lab itself.
+set -u
+lab=$top_srcdir/tests/lab
+
+# "NUMBER|FILE|LINE" of each row
+rows() {
+	sed -n 's/^| \([0-9]*\) | .* | `\(.*\.sh\)` | `\(.*\)` |$/\1|\2|\3/p' "$top_srcdir/Documentation/testing.md"
+}
+
+# Why the row does not hold, if it does not.
+look_up() {
+	local file
+	file=$(ls "$lab/$1" "$lab/cases/$1" 2>/dev/null) || [ -n "$file" ] || { echo "no file $1"; return; }
+	grep -qF "${file#"$top_srcdir"/}" "$lab/Makemodule.am" || echo "make does not run $1"
+	grep -vE '^[[:space:]]*#' "$file" | grep -qF "$2" || echo "$1 has no line '$2'"
+}
+
+tests=0
+while IFS='|' read -r number file line; do
+	tests=$((tests + 1))
+	why=$(look_up "$file" "$line")
+	[ "$number" = $tests ] || why="case $tests is missing"
+	[ -z "$why" ] && echo "ok $tests - case $number: $file" || echo "not ok $tests - case $number: $why"
+done < <(rows)
+[ $tests = 24 ] && echo 'ok 25 - all cases' || echo "not ok 25 - $tests cases of 24"
+echo 1..25
