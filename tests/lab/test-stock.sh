@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The stock kernel and ours on the same disks: without roles chunks are the same
-# one by one for every profile, and so is df; and roles survive a stock kernel.
+# The stock kernel and ours on the same disks, with device roles compiled in and
+# out: without roles chunks are the same one by one for every profile, and so is
+# df; and roles survive a kernel that knows nothing of them.
 # Runs on the host and starts a machine for each step.
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -44,6 +45,21 @@ types() {
 	done | xargs
 }
 
+# Roles are on these disks, and the kernel is ours with roles compiled out.
+compiled_out() {
+	btrfs device scan >/dev/null
+	lab_mount /dev/labda || return
+	btrfs device policy usage "$LAB_MNT" | grep '^Enforced:'
+	btrfs -q device policy tag data-preferred 1 "$LAB_MNT" || echo "tag: $?"
+	btrfs -q balance --preferred-metadata "$LAB_MNT" || echo "balance: $?"
+	btrfs balance start --force -m "$LAB_MNT" >/dev/null
+	lab_chunks /dev/labda | awk '$1 == "METADATA" { print "metadata on", $4, $5 }'
+	btrfs -q device policy set roundrobin "$LAB_MNT" && lab_drop_caches && cat "$LAB_MNT/f" >/dev/null &&
+		echo "$(btrfs device policy get read-policy "$LAB_MNT")," \
+			"$(cat "$(lab_sysfs)"/devinfo/*/read_stats | grep -c '^reads [1-9]') devices read"
+	umount "$LAB_MNT"
+}
+
 in_the_lab() {
 	. "$LAB_LIB"
 	case $1 in
@@ -55,6 +71,7 @@ in_the_lab() {
 	write) btrfs device scan >/dev/null
 		lab_mount /dev/labda && [ ! -e "$(lab_sysfs)/devinfo/1/role" ] && lab_fill "$LAB_MNT/f" 100 &&
 		btrfs balance start --force "$LAB_MNT" >/dev/null && umount "$LAB_MNT" && types ;;
+	out) compiled_out ;;
 	read) btrfs device scan >/dev/null
 		lab_mount /dev/labda && grep -ho '\[.*\]' "$(lab_sysfs)"/devinfo/*/role | xargs && umount "$LAB_MNT" && types ;;
 	esac
@@ -68,9 +85,10 @@ fi
 . "$here/lib.sh"
 build=$(realpath "${top_builddir:-$here/../../build}")
 cache=${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}/6.12
-ours=$cache/build-${LAB_CONFIG:-uml}/linux stock=$cache/build-uml-stock/linux
+ours=$cache/build-${LAB_CONFIG:-uml}/linux stock=$cache/build-uml-stock/linux out=$cache/build-uml-without/linux
 [ -x "$ours" ] || skip_all 'no lab kernel; ./quickstart builds it'
 [ -x "$stock" ] || skip_all 'no stock kernel for the lab; kernel/ktree build --stock uml'
+[ -x "$out" ] || skip_all 'no lab kernel without device roles; kernel/ktree build --without uml'
 [ -x "$build/root/usr/sbin/btrfs-policy" ] || skip_all 'the commands are not installed; make check-lab does'
 tmp=$(mktemp -d "${TMPDIR:-/dev/shm}/stock.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
@@ -90,8 +108,10 @@ disks=(--disk hdd:size=3G,seed=1 --disk hdd:size=5G,seed=2 --disk hdd:size=5G,se
 for step in chunks still; do
 	try "$step: stock kernel" machine "$stock" $step $step.stock "${disks[@]}"
 	try "$step: our kernel" machine "$ours" $step $step.ours "${disks[@]}"
+	try "$step: roles compiled out" machine "$out" $step $step.out "${disks[@]}"
 	in_range "$(wc -l <"$tmp/$step.stock")" 8 1000 "$step: something was compared, lines"
 	is "$(diff "$tmp/$step.stock" "$tmp/$step.ours")" '' "$step: the same without roles"
+	is "$(diff "$tmp/$step.stock" "$tmp/$step.out")" '' "$step: the same with roles compiled out"
 done
 
 mkdir "$tmp/images"
@@ -100,6 +120,14 @@ try 'round trip: roles are set' machine "$ours" tag tag "${disks[@]}"
 is "$(paste -sd/ "$tmp/tag")" '2 2 3 3/2 2 3 3' 'round trip: on disk'
 try 'round trip: the stock kernel writes' machine "$stock" write write "${disks[@]}"
 is "$(paste -sd/ "$tmp/write")" '2 2 3 3/2 2 3 3' 'round trip: kept'
+try 'compiled out: our kernel writes' machine "$out" write write.out "${disks[@]}"
+is "$(paste -sd/ "$tmp/write.out")" '2 2 3 3/2 2 3 3' 'compiled out: roles are kept'
+try 'compiled out: the commands' machine "$out" out out "${disks[@]}"
+is "$(cat "$tmp/out")" "Enforced: no, this kernel has no '/sys/fs/btrfs/features/device_role'
+tag: 2
+balance: 2
+metadata on 4 3
+roundrobin, 2 devices read" 'compiled out: what they say'
 try 'round trip: back with us' machine "$ours" read read "${disks[@]}"
 is "$(paste -sd/ "$tmp/read")" '[metadata-only] [metadata-only] [data-only] [data-only]/2 2 3 3/2 2 3 3' 'round trip: the same roles'
 done_testing
