@@ -72,11 +72,9 @@ static uint64_t part_of(const struct bp_plan_state *state, const struct btrfs_po
 	uint32_t own = bp_profile_index(stock->type);
 	uint64_t have = stock->right[own];
 	uint64_t left = chunk->used > have ? chunk->used - have : 1;
-	uint32_t stripes = profile->devs_min * profile->dev_stripes;
-	uint32_t data = (stripes - profile->parity) / profile->copies;
 
-	data = data ? data : 1;
-	return (left + data - 1) / data * profile->dev_stripes;
+	/* On as few devices as the profile needs each has a part of all. */
+	return left * profile->dev_stripes;
 }
 
 static char *explain_room(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,

@@ -256,7 +256,7 @@ static int move_all(struct search *search)
 			if (search->queues[METADATA].stalled)
 				wake_one(search, &search->queues[METADATA]);
 		} else if (!ret) {
-			if (fresh && settle)
+			if (settle)
 				return 0;
 			settle = fresh;
 			fresh = true;

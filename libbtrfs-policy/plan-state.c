@@ -32,26 +32,17 @@ uint32_t bp_profile_index(uint64_t type)
 
 /* ---- Chunks that stand right -------------------------------------------- */
 
-/* What a new chunk would be if all devices were empty. */
+/* What a new chunk would be if all devices were empty, as they are before chunks are added. */
 static int find_best(struct bp_plan_state *state, uint64_t type, struct bp_best *best)
 {
-	size_t count = state->array.count;
-	_cleanup_free_ struct bp_site *sites = calloc(count + 1, sizeof(*sites));
 	struct bp_target target = { .devids = state->array.scratch };
-	int ret;
+	int ret = bp_select(state->array.sites, state->array.count, type, &target);
 
-	if (!sites)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		sites[i] = state->array.sites[i];
-		sites[i].room = sites[i].size;
-		sites[i].hole = 0;
-	}
-	ret = bp_select(sites, count, type, &target);
 	if (ret)
 		return ret == -ENOSPC ? 0 : ret;
 	best->stripes = target.stripes;
-	best->off = bp_not_first_choice(sites, count, type, target.devids, target.stripes);
+	best->off = bp_not_first_choice(state->array.sites, state->array.count, type,
+					target.devids, target.stripes);
 	return 0;
 }
 

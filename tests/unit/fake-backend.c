@@ -139,7 +139,10 @@ static int fake_device_number(void *self, const char *path, uint64_t *number)
 
 static int fake_sync(void *self)
 {
-	FAKE_MAY_FAIL((struct fake *)self);
+	struct fake *fake = self;
+
+	FAKE_MAY_FAIL(fake);
+	fake->syncs++;
 	return 0;
 }
 

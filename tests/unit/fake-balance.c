@@ -3,6 +3,7 @@
  * The made-up kernel at work: it sets roles, and moves chunks as its allocator
  * would place them.
  */
+#include <limits.h>
 #include <string.h>
 
 #include "fake.h"
@@ -156,13 +157,24 @@ static void fake_end_leftover(struct fake *fake)
 	fake_set_file(fake, FAKE_FSID "/exclusive_operation", "none");
 }
 
+static void fake_pass_leftover(struct fake *fake)
+{
+	if (!fake->leftover_then) {
+		fake_end_leftover(fake);
+		return;
+	}
+	fake->leftover.meta.vstart = fake->leftover_then;
+	fake->leftover.meta.vend = fake->leftover_then + 1;
+	fake->leftover_looks = UINT_MAX;
+}
+
 int fake_balance_state(void *self, struct btrfs_ioctl_balance_args *args)
 {
 	struct fake *fake = self;
 
 	FAKE_MAY_FAIL(fake);
 	if (fake->leftover.state & BTRFS_BALANCE_STATE_RUNNING && !fake->leftover_looks--)
-		fake_end_leftover(fake);
+		fake_pass_leftover(fake);
 	if (!fake->leftover.flags)
 		return -ENOTCONN;
 	*args = fake->leftover;
@@ -180,8 +192,9 @@ int fake_balance(void *self, struct btrfs_ioctl_balance_args *args)
 		if (!fake->leftover.flags)
 			return -ENOTCONN;
 		fake_end_leftover(fake);
-		return 0;
+		return fake->resume_result;
 	}
+	fake->asked = *args;
 	fake->balances++;
 	fake->clock += FOUR_SECONDS;
 	if (fake->balances == fake->balance_special) {

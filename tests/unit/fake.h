@@ -95,6 +95,9 @@ struct fake {
 	/* A balance that is there: its filters and state; paused if not RUNNING. */
 	struct btrfs_ioctl_balance_args leftover;
 	unsigned int leftover_looks; /* how many it lasts if it runs */
+	uint64_t leftover_then; /* then it is about this chunk, for ever; 0: it ends */
+	int resume_result; /* of resuming it: somebody else did */
+	struct btrfs_ioctl_balance_args asked; /* the last balance */
 	/* How many looks the other operation lasts. */
 	unsigned int busy_looks;
 
@@ -115,6 +118,7 @@ struct fake {
 
 	uint64_t clock;
 	unsigned int naps;
+	unsigned int syncs;
 };
 
 extern const struct bp_backend fake_backend;

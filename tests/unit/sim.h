@@ -91,4 +91,8 @@ uint64_t sim_kept(const struct sim_device *device, enum sim_kind kind);
 uint64_t sim_offer(const struct sim_device *device, enum sim_kind kind, uint64_t wanted);
 uint64_t sim_useful(const struct sim *sim, enum sim_kind kind, enum sim_profile profile);
 
+/* sim-random.c: the array of a round; random numbers below a limit, which go on from there */
+void sim_random(struct sim *sim, unsigned int round);
+int sim_below(int limit);
+
 #endif

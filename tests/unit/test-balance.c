@@ -6,8 +6,15 @@
 
 static struct fake fake;
 
+/* What happens to the file system when so many chunks are done. */
+static struct {
+	uint64_t when;
+	void (*what)(void);
+} meanwhile;
+
 static int setup(void **state)
 {
+	memset(&meanwhile, 0, sizeof(meanwhile));
 	fake_two_and_two(&fake, FAKE_OURS, DISK_METADATA_ONLY, DISK_DATA_ONLY);
 	return 0;
 }
@@ -15,6 +22,7 @@ static int setup(void **state)
 struct watcher {
 	unsigned int calls;
 	unsigned int stop_at;
+	uint64_t most_chunks;
 	struct btrfs_policy_progress last;
 };
 
@@ -27,6 +35,10 @@ static int watch(const struct btrfs_policy_progress *progress, void *user)
 	assert_true(progress->chunks_done >= watcher->last.chunks_done);
 	assert_true(progress->elapsed_ns >= watcher->last.elapsed_ns);
 	watcher->last = *progress;
+	if (progress->chunks_total > watcher->most_chunks)
+		watcher->most_chunks = progress->chunks_total;
+	if (meanwhile.what && progress->chunks_done == meanwhile.when)
+		meanwhile.what();
 	return ++watcher->calls == watcher->stop_at;
 }
 
@@ -107,6 +119,20 @@ static void moves_all_in_order(void **state)
 	assert_int_equal(result.watcher.last.chunks_done, 4);
 	assert_int_equal(result.watcher.last.bytes_done, 16384 + 1300 * MiB);
 	assert_int_equal(misplaced_now(), 0);
+	assert_true(fake.syncs);
+}
+
+/* One byte at the chunk's start: no other chunk can be meant. */
+static void asks_for_one_chunk(void **state)
+{
+	const struct btrfs_policy_balance_options options = { .limit = 3 };
+	const uint64_t system = fake.chunks[0].logical;
+
+	assert_int_equal(run(&options, 0).ret, 0);
+	assert_int_equal(fake.asked.flags, BTRFS_BALANCE_SYSTEM | BTRFS_BALANCE_FORCE);
+	assert_int_equal(fake.asked.sys.flags, BTRFS_BALANCE_ARGS_VRANGE);
+	assert_int_equal(fake.asked.sys.vstart, system);
+	assert_int_equal(fake.asked.sys.vend, system + 1);
 }
 
 static void nothing_to_do(void **state)
@@ -131,7 +157,7 @@ static void limit(void **state)
 	assert_int_equal(result.report.end, BTRFS_POLICY_END_LIMIT);
 	assert_int_equal(fake.balances, 2);
 	assert_int_equal(result.report.still_misplaced, 2);
-	assert_int_equal(result.watcher.last.chunks_total, 2);
+	assert_int_equal(result.watcher.most_chunks, 2);
 	assert_has(result.text, "2 chunks stay misplaced");
 }
 
@@ -142,6 +168,66 @@ static void stopped_by_the_callback(void **state)
 	assert_int_equal(result.ret, -ECANCELED);
 	assert_int_equal(result.report.end, BTRFS_POLICY_END_STOPPED);
 	assert_int_equal(fake.balances, 1);
+}
+
+/* ---- A live file system -------------------------------------------------- */
+
+static void forget_roles(void)
+{
+	for (size_t i = 0; i < fake.device_count; i++)
+		fake.devices[i].type = DISK_DATA;
+}
+
+static void roles_change_meanwhile(void **state)
+{
+	struct result result;
+
+	meanwhile.when = 1;
+	meanwhile.what = forget_roles;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, 0);
+	/* The second one was on its way. */
+	assert_int_equal(fake.balances, 2);
+	assert_int_equal(result.report.still_misplaced, 0);
+}
+
+static void roles_change_while_it_waits(void **state)
+{
+	const struct btrfs_policy_balance_options options = { .enqueue = true };
+
+	fake.busy_looks = 6;
+	meanwhile.what = forget_roles;
+	assert_int_equal(run(&options, 0).ret, 0);
+	assert_int_equal(fake.naps, 3);
+	assert_int_equal(fake.balances, 0);
+}
+
+static void take_room(void)
+{
+	fake.devices[0].size = 2 * GiB + 280 * MiB;
+	fake.devices[1].size = 3 * GiB + 300 * MiB;
+}
+
+/*
+ * Metadata had 4 GiB free in its chunks at the beginning.  Others take so much that
+ * the last step, data into a disk that metadata may take too, would leave less.
+ */
+static void the_first_floor_holds_to_the_end(void **state)
+{
+	struct result result;
+
+	fake_init(&fake, FAKE_OURS);
+	fake_add_device(&fake, 20 * GiB, DISK_METADATA_ONLY, false);
+	fake_add_device(&fake, 20 * GiB, DISK_DATA, true);
+	fake_add_chunk(&fake, DATA, GiB, GiB, 1, 1);
+	for (int i = 0; i < 4; i++)
+		fake_add_chunk(&fake, METADATA, GiB, 10 * MiB, 1, 2);
+	meanwhile.when = 3;
+	meanwhile.what = take_room;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, -ENOSPC);
+	assert_int_equal(fake.balances, 4);
+	assert_has(result.error, "it has to keep");
 }
 
 static const struct {
@@ -248,8 +334,6 @@ static void busy_at_the_last_moment(void **state)
 	assert_int_equal(run(NULL, 0).ret, -EBUSY);
 }
 
-/* ---- Kernels and file systems that cannot -------------------------------- */
-
 /* ---- What an earlier run left behind ------------------------------------ */
 
 static void leave(uint64_t state)
@@ -287,6 +371,51 @@ static void a_chunk_taken_up_at_mount_is_waited_for(void **state)
 	assert_int_equal(misplaced_now(), 0);
 }
 
+/* Taken up again the kernel adds a filter by usage. */
+static void so_is_one_with_a_filter_by_usage(void **state)
+{
+	leave(BTRFS_BALANCE_STATE_RUNNING);
+	fake.leftover.meta.flags |= BTRFS_BALANCE_ARGS_USAGE;
+	fake.leftover_looks = 3;
+	assert_int_equal(run(NULL, 0).ret, 0);
+	assert_int_equal(fake.naps, 3);
+}
+
+/* Another chunk after that one: it is somebody else's run. */
+static void another_run_is_not_waited_for(void **state)
+{
+	struct result result;
+
+	leave(BTRFS_BALANCE_STATE_RUNNING);
+	fake.leftover_looks = 3;
+	fake.leftover_then = fake.chunks[2].logical;
+	result = run(NULL, 100);
+	assert_int_equal(result.ret, -EBUSY);
+	assert_int_equal(fake.naps, 3);
+}
+
+static void stopped_while_a_chunk_is_finished(void **state)
+{
+	struct result result;
+
+	leave(BTRFS_BALANCE_STATE_RUNNING);
+	fake.leftover_looks = 1000;
+	result = run(NULL, 4);
+	assert_int_equal(result.ret, -ECANCELED);
+	assert_has(result.error, "stopped while the kernel finishes");
+	assert_int_equal(fake.naps, 3);
+}
+
+static void resumed_by_somebody_else(void **state)
+{
+	leave(0);
+	fake.resume_result = -ENOTCONN;
+	assert_int_equal(run(NULL, 0).ret, 0);
+	leave(0);
+	fake.resume_result = -EPERM;
+	assert_int_equal(run(NULL, 0).ret, -EPERM);
+}
+
 static void somebody_elses_balance_is_left_alone(void **state)
 {
 	struct result result;
@@ -321,6 +450,8 @@ static void checked_before_it_starts(void **state)
 	assert_int_equal(btrfs_policy_balance_check(fs, &options), 0);
 	btrfs_policy_fs_unref(fs);
 }
+
+/* ---- Kernels and file systems that cannot -------------------------------- */
 
 static void stock_kernel_is_refused(void **state)
 {
@@ -362,6 +493,7 @@ static void skipped_chunks_end(void **state)
 	assert_int_equal(result.ret, 0);
 	assert_int_equal(fake.balances, 4);
 	assert_int_equal(result.report.relocated, 0);
+	assert_int_equal(result.report.relocated_used, 0);
 	assert_has(result.text, "4 not moved by the kernel");
 }
 
@@ -405,10 +537,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(moves_all_in_order, setup),
+		cmocka_unit_test_setup(asks_for_one_chunk, setup),
 		cmocka_unit_test_setup(nothing_to_do, setup),
 		cmocka_unit_test_setup(limit, setup),
 		cmocka_unit_test_setup(stopped_by_the_callback, setup),
-		cmocka_unit_test(ends_with_what_the_kernel_says),
+		cmocka_unit_test_setup(roles_change_meanwhile, setup),
+		cmocka_unit_test_setup(roles_change_while_it_waits, setup),
+		cmocka_unit_test_setup(the_first_floor_holds_to_the_end, setup),
+		cmocka_unit_test_setup(ends_with_what_the_kernel_says, setup),
 		cmocka_unit_test_setup(another_operation_is_named, setup),
 		cmocka_unit_test_setup(enqueued, setup),
 		cmocka_unit_test_setup(stopped_while_waiting, setup),
@@ -416,10 +552,14 @@ int main(void)
 		cmocka_unit_test_setup(busy_at_the_last_moment, setup),
 		cmocka_unit_test_setup(a_paused_chunk_is_finished, setup),
 		cmocka_unit_test_setup(a_chunk_taken_up_at_mount_is_waited_for, setup),
+		cmocka_unit_test_setup(so_is_one_with_a_filter_by_usage, setup),
+		cmocka_unit_test_setup(another_run_is_not_waited_for, setup),
+		cmocka_unit_test_setup(stopped_while_a_chunk_is_finished, setup),
+		cmocka_unit_test_setup(resumed_by_somebody_else, setup),
 		cmocka_unit_test_setup(somebody_elses_balance_is_left_alone, setup),
 		cmocka_unit_test_setup(checked_before_it_starts, setup),
-		cmocka_unit_test(stock_kernel_is_refused),
-		cmocka_unit_test(unenforced_ends),
+		cmocka_unit_test_setup(stock_kernel_is_refused, setup),
+		cmocka_unit_test_setup(unenforced_ends, setup),
 		cmocka_unit_test_setup(skipped_chunks_end, setup),
 		cmocka_unit_test_setup(read_only, setup),
 		cmocka_unit_test_setup(no_room_at_all, setup),

@@ -10,128 +10,9 @@
 #define ROUNDS 2500
 #define TRIED_IN_EVERY_ORDER 6
 
-static uint64_t seed;
 static unsigned int first_round = 1, rounds = ROUNDS;
 
-static int below(int limit)
-{
-	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-	return limit > 0 ? (seed >> 33) % limit : 0;
-}
-
-static uint64_t between(uint64_t low, uint64_t high)
-{
-	return low + (uint64_t)below(1000) * ((high - low) / 1000);
-}
-
-/* ---- Random arrays ------------------------------------------------------ */
-
 static struct sim sim;
-
-static void random_devices(void)
-{
-	uint64_t scale = (uint64_t[]){ GiB, 4 * GiB, 30 * GiB }[below(3)];
-
-	sim.device_count = 1 + below(SIM_DEVICES);
-	for (int i = 0; i < sim.device_count; i++) {
-		sim.devices[i].size = between(scale / 4, scale) / MiB * MiB + MiB;
-		sim.devices[i].role = below(12) ? below(4) : below(6);
-	}
-}
-
-static enum sim_profile random_profile(void)
-{
-	enum sim_profile profile;
-
-	do
-		profile = below(SIM_PROFILES);
-	while (sim_rules[profile].devs_min > sim.device_count);
-	return profile;
-}
-
-static uint64_t random_use(uint64_t length)
-{
-	switch (below(6)) {
-	case 0:
-		return 0;
-	case 1:
-		return length;
-	default:
-		return (uint64_t)below((int)(length / 4096)) * 4096;
-	}
-}
-
-/* By the allocator, with whatever roles there are at the moment. */
-static void add_allocated(enum sim_kind kind, enum sim_profile profile)
-{
-	if (sim_make(&sim, kind, profile)) {
-		struct sim_chunk *chunk = &sim.chunks[sim.chunk_count - 1];
-
-		chunk->used = random_use(chunk->length);
-	}
-}
-
-/* Anywhere: one device after the other from a random one on, shorter than usual. */
-static void add_anywhere(enum sim_kind kind, enum sim_profile profile)
-{
-	const struct sim_rules *rules = &sim_rules[profile];
-	struct sim_chunk chunk = { .kind = kind, .profile = profile };
-	int devices = rules->devs_max ? rules->devs_max : rules->devs_min, at = below(100);
-
-	chunk.stripes = devices * rules->per_device;
-	chunk.stripe_length = (1 + below(kind == SIM_SYSTEM ? 4 : 60)) * 8 * MiB;
-	chunk.length = chunk.stripe_length * ((chunk.stripes - rules->parity) / rules->copies);
-	chunk.used = random_use(chunk.length);
-	for (int i = 0; i < chunk.stripes; i++) {
-		int device = (at + i / rules->per_device) % sim.device_count;
-		uint64_t wanted = chunk.stripe_length * rules->per_device;
-
-		if (sim_hole(&sim.devices[device], wanted, &chunk.offsets[i]) < wanted)
-			return;
-		chunk.devices[i] = device;
-		chunk.offsets[i] += i % rules->per_device * chunk.stripe_length;
-	}
-	sim_put(&sim, &chunk);
-}
-
-static void shuffle_roles(void)
-{
-	int keep[SIM_DEVICES];
-
-	for (int i = 0; i < sim.device_count; i++)
-		keep[i] = sim.devices[i].role;
-	for (int i = 0; i < sim.device_count; i++)
-		sim.devices[i].role = below(2) ? 0 : keep[below(sim.device_count)];
-}
-
-static void random_array(void)
-{
-	enum sim_profile profiles[SIM_KINDS][2];
-	int roles[SIM_DEVICES], chunks = below(8) ? below(40) : below(9);
-
-	memset(&sim, 0, sizeof(sim));
-	random_devices();
-	for (int i = 0; i < sim.device_count; i++)
-		roles[i] = sim.devices[i].role;
-	for (int kind = 0; kind < SIM_KINDS; kind++) {
-		profiles[kind][0] = random_profile();
-		profiles[kind][1] = below(4) ? profiles[kind][0] : random_profile();
-	}
-	shuffle_roles();
-	for (int i = 0; i < chunks; i++) {
-		enum sim_kind kind = (enum sim_kind[]){ 0, 0, 0, 1, 1, 2 }[below(6)];
-		enum sim_profile profile = profiles[kind][below(2)];
-
-		if (below(3))
-			add_allocated(kind, profile);
-		else
-			add_anywhere(kind, profile);
-		if (!below(6) && sim.chunk_count)
-			sim_remove(&sim, sim.chunk_count - 1), sim.chunk_count--;
-	}
-	for (int i = 0; i < sim.device_count; i++)
-		sim.devices[i].role = roles[i];
-}
 
 /* With a seed on the command line the array is shown. */
 static void describe(void)
@@ -351,7 +232,7 @@ static void copy_safely(unsigned int round, int index, enum sim_fill fill, uint6
 {
 	struct safety before = look(-1);
 
-	if (!sim_empty(&sim, index, fill, below))
+	if (!sim_empty(&sim, index, fill, sim_below))
 		fail_msg("seed %u: no room for chunk %d", round, index);
 	if (!as_safe(before, look(index), floor))
 		fail_msg("seed %u: chunk %d in two places is not safe", round, index);
@@ -372,6 +253,23 @@ static void take_step(unsigned int round, const struct btrfs_policy_step *step, 
 	compare_spaces(round, step, true);
 }
 
+static unsigned int rebuilt, meagre;
+
+/* Where metadata had less slack than the floor it has that much in the end, almost always. */
+static void count_slack(const struct btrfs_policy_plan *plan)
+{
+	const struct btrfs_policy_plan_summary *sum = btrfs_policy_plan_summary(plan);
+	uint64_t slack = look(-1).slack;
+	bool metadata = false;
+
+	for (int i = 0; i < sim.chunk_count; i++)
+		metadata |= sim.chunks[i].kind == SIM_METADATA;
+	if (!metadata || !sum->steps)
+		return;
+	meagre += slack + ROUNDING < sum->slack_floor;
+	rebuilt += sum->slack_before < sum->slack_floor && slack >= sum->slack_floor;
+}
+
 static void carry_out(unsigned int round, const struct btrfs_policy_plan *plan)
 {
 	uint64_t floor = btrfs_policy_plan_summary(plan)->slack_floor;
@@ -386,6 +284,7 @@ static void carry_out(unsigned int round, const struct btrfs_policy_plan *plan)
 	for (int i = 0; i < first; i++)
 		if (!sim.chunks[i].gone && sim_misplaced(&sim, &sim.chunks[i]))
 			fail_msg("seed %u: chunk %d is left", round, i);
+	count_slack(plan);
 }
 
 /* ---- No order at all? --------------------------------------------------- */
@@ -406,7 +305,7 @@ static bool move_by_the_rules(int index, uint64_t floor)
 	int made = sim.chunk_count;
 
 	if (!sim_misplaced(&sim, &sim.chunks[index]) ||
-	    !sim_empty(&sim, index, SIM_FILL_RIGHT, below))
+	    !sim_empty(&sim, index, SIM_FILL_RIGHT, sim_below))
 		return false;
 	for (; made < sim.chunk_count; made++)
 		if (!better_place(&sim.chunks[made], &sim.chunks[index], excluded))
@@ -477,10 +376,7 @@ static int teardown(void **state)
 
 static void start_round(unsigned int round)
 {
-	seed = round * 0x9e3779b97f4a7c15ULL;
-	random_array();
-	for (int i = 0; i < sim.chunk_count; i++)
-		sim.chunks[i].old = true;
+	sim_random(&sim, round);
 	if (rounds == 1)
 		describe();
 }
@@ -510,6 +406,8 @@ static void plans_keep_their_promise(void **state)
 	}
 	print_message("%u plans of %u steps, %u of them carried out and right to the byte; %u refusals, %u of them tried in every order\n",
 		      planned, steps, compared, refused, tried);
+	print_message("metadata had too little slack before %u plans and has enough behind them; behind %u it has not\n",
+		      rebuilt, meagre);
 	/* Else the arrays are not random enough to show anything. */
 	assert_true(rounds < ROUNDS || (planned > ROUNDS / 5 && tried > ROUNDS / 20));
 	assert_true(rounds < ROUNDS || compared > steps / 5 * 4);
@@ -536,7 +434,7 @@ static int replan_and_step(unsigned int round)
 	if (step) {
 		int index = (int)(step->chunk->logical >> 40) - 1;
 
-		copy_safely(round, index, below(2) ? SIM_FILL_ANY : SIM_FILL_PLACED, 0);
+		copy_safely(round, index, sim_below(2) ? SIM_FILL_ANY : SIM_FILL_PLACED, 0);
 		sim_remove(&sim, index);
 		result = 1;
 	} else if (btrfs_policy_plan_blocked(plan)) {

@@ -3,37 +3,7 @@
  * The plan on arrays made for one question each: order, room, what may not be
  * made worse, limits.  Random arrays are in test-plan-random.c.
  */
-#include "unit.h"
-
-static struct fake fake;
-
-struct planned {
-	struct btrfs_policy_fs *fs;
-	struct btrfs_policy_placement *placement;
-	struct btrfs_policy_plan *plan;
-};
-
-static void make_plan(struct planned *planned, uint64_t limit)
-{
-	planned->fs = fake_open(&fake);
-	planned->placement = NULL;
-	planned->plan = NULL;
-	assert_int_equal(btrfs_policy_placement_read(planned->fs, &planned->placement), 0);
-	assert_int_equal(btrfs_policy_plan_new(planned->fs, planned->placement, limit,
-					       &planned->plan), 0);
-}
-
-static void free_plan(struct planned *planned)
-{
-	btrfs_policy_placement_free(planned->placement);
-	btrfs_policy_plan_free(planned->plan);
-	btrfs_policy_fs_unref(planned->fs);
-}
-
-static const struct btrfs_policy_plan_summary *summary(const struct planned *planned)
-{
-	return btrfs_policy_plan_summary(planned->plan);
-}
+#include "planned.h"
 
 static void order_and_targets(void **state)
 {
@@ -57,6 +27,8 @@ static void order_and_targets(void **state)
 	assert_null(btrfs_policy_plan_step(planned.plan, 4));
 	assert_true(btrfs_policy_plan_step(planned.plan, 0)->chunk->used == 100 * MiB);
 	assert_int_equal(summary(&planned)->steps, 4);
+	assert_int_equal(summary(&planned)->size, 3 * GiB + 32 * MiB);
+	assert_int_equal(summary(&planned)->used, 1300 * MiB + 16384);
 	assert_int_equal(summary(&planned)->blocked, 0);
 	assert_null(btrfs_policy_plan_blocked(planned.plan));
 	free_plan(&planned);
@@ -86,8 +58,6 @@ static void steps_share_new_chunks(void **state)
 static void data_makes_room_for_metadata(void **state)
 {
 	struct planned planned;
-	const struct btrfs_policy_step *step;
-	char order[8] = "";
 
 	fake_init(&fake, FAKE_STOCK);
 	fake_add_device(&fake, 4 * GiB + MiB, DISK_METADATA, false);
@@ -102,9 +72,7 @@ static void data_makes_room_for_metadata(void **state)
 	assert_int_equal(summary(&planned)->misplaced, 4);
 	assert_int_equal(summary(&planned)->steps, 7);
 	assert_int_equal(summary(&planned)->blocked, 0);
-	for (size_t i = 0; (step = btrfs_policy_plan_step(planned.plan, i)); i++)
-		order[i] = step->chunk->kind == BTRFS_POLICY_KIND_METADATA ? 'm' : 'd';
-	assert_string_equal(order, "dmdmdmd");
+	assert_order(&planned, "dmdmdmd");
 	free_plan(&planned);
 }
 
@@ -260,6 +228,8 @@ static void holes_count(void **state)
 	/* Two chunks, the first one as long as the longer hole. */
 	assert_int_equal(step->target_stripe_length, 600 * MiB);
 	assert_int_equal(step->spaces[1].before - step->spaces[1].least, 1100 * MiB);
+	assert_int_equal(btrfs_policy_plan_device(planned.plan, 1)->unallocated_after,
+			 step->spaces[1].after);
 	free_plan(&planned);
 }
 

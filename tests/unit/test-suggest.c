@@ -168,6 +168,22 @@ static void capacities(void **state)
 	btrfs_policy_suggestion_free(suggestion);
 }
 
+/* Four copies never fitted on three devices: nothing is lost with them. */
+static void what_never_fitted_is_not_named(void **state)
+{
+	struct btrfs_policy_suggestion *suggestion;
+	const struct btrfs_policy_misfit *misfit;
+
+	fake_two_and_two(&fake, FAKE_OURS, DISK_DATA, DISK_DATA);
+	fake.device_count = 3;
+	fake.devices[1].rotational = true;
+	suggestion = suggest();
+	for (size_t i = 0; (misfit = btrfs_policy_suggestion_misfit(suggestion, i)); i++)
+		assert_string_not_equal(misfit->profile, "RAID1C4");
+	assert_true(btrfs_policy_suggestion_misfit(suggestion, 0));
+	btrfs_policy_suggestion_free(suggestion);
+}
+
 /* Hundreds of terabytes take no longer than a small array. */
 static void large_arrays(void **state)
 {
@@ -193,6 +209,7 @@ int main(void)
 		cmocka_unit_test(what_is_set_is_left_alone),
 		cmocka_unit_test(a_kernel_without_roles_is_told_of),
 		cmocka_unit_test(capacities),
+		cmocka_unit_test(what_never_fitted_is_not_named),
 		cmocka_unit_test(large_arrays),
 	};
 

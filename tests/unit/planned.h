@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the tests of plans share: the made-up machine's plan, and looking at it.
+ */
+#ifndef PLANNED_H
+#define PLANNED_H
+
+#include "unit.h"
+
+static struct fake fake;
+
+struct planned {
+	struct btrfs_policy_fs *fs;
+	struct btrfs_policy_placement *placement;
+	struct btrfs_policy_plan *plan;
+};
+
+static inline void make_plan(struct planned *planned, uint64_t limit)
+{
+	planned->fs = fake_open(&fake);
+	planned->placement = NULL;
+	planned->plan = NULL;
+	assert_int_equal(btrfs_policy_placement_read(planned->fs, &planned->placement), 0);
+	assert_int_equal(btrfs_policy_plan_new(planned->fs, planned->placement, limit,
+					       &planned->plan), 0);
+}
+
+static inline void free_plan(struct planned *planned)
+{
+	btrfs_policy_placement_free(planned->placement);
+	btrfs_policy_plan_free(planned->plan);
+	btrfs_policy_fs_unref(planned->fs);
+}
+
+static inline const struct btrfs_policy_plan_summary *summary(const struct planned *planned)
+{
+	return btrfs_policy_plan_summary(planned->plan);
+}
+
+/* A letter a step: data, metadata, system. */
+static inline void assert_order(const struct planned *planned, const char *wanted)
+{
+	const struct btrfs_policy_step *step;
+	char order[64] = "";
+
+	for (size_t i = 0; (step = btrfs_policy_plan_step(planned->plan, i)); i++) {
+		assert_true(i + 1 < sizeof(order));
+		order[i] = "dms"[step->chunk->kind];
+	}
+	assert_string_equal(order, wanted);
+}
+
+#endif
