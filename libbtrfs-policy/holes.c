@@ -118,31 +118,92 @@ static uint32_t cut_first(struct bp_holes *holes, uint32_t *root)
 	return at;
 }
 
+/* The last hole before `start` and the first one that is not. */
+static void find_neighbours(const struct bp_holes *holes, uint64_t start, uint32_t *before,
+			    uint32_t *after)
+{
+	uint32_t at = holes->root;
+
+	*before = *after = 0;
+	while (at) {
+		const struct bp_hole *node = &holes->nodes[at];
+
+		if (node->start < start)
+			*before = at;
+		else
+			*after = at;
+		at = node->start < start ? node->right : node->left;
+	}
+}
+
+/* What is above a hole learns of its new length; it may have grown to the left, up to its neighbour. */
+static void update_above(struct bp_holes *holes, uint32_t at, uint32_t changed)
+{
+	const struct bp_hole *nodes = holes->nodes;
+
+	if (at != changed)
+		update_above(holes, nodes[changed].start < nodes[at].start ? nodes[at].left :
+				    nodes[at].right, changed);
+	update(holes, at);
+}
+
+static uint32_t insert(struct bp_holes *holes, uint32_t at, uint32_t new)
+{
+	struct bp_hole *nodes = holes->nodes;
+
+	if (!at || nodes[new].weight >= nodes[at].weight) {
+		split(holes, at, nodes[new].start, &nodes[new].left, &nodes[new].right);
+		update(holes, new);
+		return new;
+	}
+	if (nodes[new].start < nodes[at].start)
+		nodes[at].left = insert(holes, nodes[at].left, new);
+	else
+		nodes[at].right = insert(holes, nodes[at].right, new);
+	update(holes, at);
+	return at;
+}
+
+static uint32_t erase(struct bp_holes *holes, uint32_t at, uint32_t old)
+{
+	struct bp_hole *nodes = holes->nodes;
+
+	if (at == old)
+		return join(holes, nodes[old].left, nodes[old].right);
+	if (nodes[old].start < nodes[at].start)
+		nodes[at].left = erase(holes, nodes[at].left, old);
+	else
+		nodes[at].right = erase(holes, nodes[at].right, old);
+	update(holes, at);
+	return at;
+}
+
 /* Make a range free; holes next to it become one with it. */
 int bp_holes_add(struct bp_holes *holes, uint64_t start, uint64_t length)
 {
-	uint32_t left, right, before, after;
+	struct bp_hole *nodes;
+	uint32_t before, after;
 	int ret = reserve(holes);
 
 	if (ret || !length)
 		return ret;
-	split(holes, holes->root, start, &left, &right);
-	before = cut_last(holes, &left);
-	after = cut_first(holes, &right);
-	if (after && holes->nodes[after].start == start + length) {
-		length += holes->nodes[after].length;
-		drop_node(holes, after);
-		after = 0;
+	nodes = holes->nodes;
+	find_neighbours(holes, start, &before, &after);
+	if (before && nodes[before].start + nodes[before].length == start) {
+		if (after && nodes[after].start == start + length) {
+			holes->root = erase(holes, holes->root, after);
+			length += nodes[after].length;
+			drop_node(holes, after);
+		}
+		nodes[before].length += length;
+		update_above(holes, holes->root, before);
+	} else if (after && nodes[after].start == start + length) {
+		nodes[after].start = start;
+		nodes[after].length += length;
+		update_above(holes, holes->root, after);
+	} else {
+		holes->root = insert(holes, holes->root, new_node(holes, start, length));
 	}
-	if (before && holes->nodes[before].start + holes->nodes[before].length == start) {
-		start = holes->nodes[before].start;
-		length += holes->nodes[before].length;
-		drop_node(holes, before);
-		before = 0;
-	}
-	left = join(holes, left, before);
-	left = join(holes, left, new_node(holes, start, length));
-	holes->root = join(holes, left, join(holes, after, right));
 	return 0;
 }
 

@@ -10,21 +10,15 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "../../libbtrfs-policy/placement.h"
+#include "large-array.h"
 
-#define GiB (1024ULL * 1024 * 1024)
-#define MiB (1024ULL * 1024)
-#define DISKS 10
-#define SSDS 2
 #define MEMORY_MIB 64
+#define RUNS 3
 
-static uint64_t chance = 1;
-
-static uint32_t below(uint32_t limit)
-{
-	chance = chance * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (chance >> 33) % limit;
-}
+static const struct large_array array = {
+	"two SSDs, ten disks", 2, 10, BTRFS_POLICY_ROLE_METADATA_ONLY,
+	BTRFS_POLICY_ROLE_DATA_ONLY, 2, 50, false, 0,
+};
 
 static uint64_t now_us(void)
 {
@@ -42,69 +36,14 @@ static long peak_kib(void)
 	return usage.ru_maxrss;
 }
 
-static void add_device(struct btrfs_policy_placement *placement, uint64_t size,
-		       enum btrfs_policy_role role)
+struct figures {
+	uint64_t judged_us, planned_us;
+	uint64_t steps;
+};
+
+static int plan_once(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement,
+		     struct figures *figures)
 {
-	size_t i = placement->device_count++;
-
-	placement->sites[i] = (struct bp_site){
-		.devid = i + 1, .role = role, .writeable = true, .size = size,
-	};
-	placement->devices[i] = (struct btrfs_policy_device_usage){
-		.devid = i + 1, .role = role, .size = size,
-	};
-}
-
-/* Two copies on two of the disks, next to what stands there. */
-static void add_chunk(struct btrfs_policy_placement *placement, uint64_t index, uint64_t *ends)
-{
-	bool metadata = index % 50 == 0;
-	uint64_t *words = calloc(4, sizeof(*words));
-	struct btrfs_policy_chunk chunk = {
-		.logical = (index + 1) * GiB, .length = GiB, .used = below(1024) * MiB,
-		.type = BTRFS_BLOCK_GROUP_RAID1 |
-			(metadata ? BTRFS_BLOCK_GROUP_METADATA : BTRFS_BLOCK_GROUP_DATA),
-		.kind = metadata ? BTRFS_POLICY_KIND_METADATA : BTRFS_POLICY_KIND_DATA,
-		.profile = "RAID1", .stripe_length = GiB, .stripes = 2,
-		.devids = words, .offsets = words + 2,
-	};
-	uint32_t first = below(DISKS + SSDS), second = below(DISKS + SSDS - 1);
-
-	words[0] = first + 1;
-	words[1] = (second < first ? second : second + 1) + 1;
-	for (int i = 0; i < 2; i++) {
-		words[2 + i] = ends[words[i]];
-		ends[words[i]] += GiB;
-	}
-	if (!words || bp_placement_add_chunk(placement, &chunk))
-		exit(1);
-}
-
-static struct btrfs_policy_placement *build(uint64_t chunks)
-{
-	struct btrfs_policy_placement *placement = calloc(1, sizeof(*placement));
-	uint64_t ends[DISKS + SSDS + 1], size = chunks / 3 * GiB + 64 * GiB;
-
-	placement->sites = calloc(DISKS + SSDS, sizeof(*placement->sites));
-	placement->devices = calloc(DISKS + SSDS, sizeof(*placement->devices));
-	for (int i = 0; i < DISKS + SSDS; i++)
-		add_device(placement, size, i < SSDS ? BTRFS_POLICY_ROLE_METADATA_ONLY :
-						       BTRFS_POLICY_ROLE_DATA_ONLY);
-	for (int i = 0; i <= DISKS + SSDS; i++)
-		ends[i] = MiB;
-	for (uint64_t i = 0; i < chunks; i++)
-		add_chunk(placement, i, ends);
-	for (int i = 0; i < DISKS + SSDS; i++) {
-		placement->sites[i].room = size - ends[i + 1];
-		placement->devices[i].unallocated = size - ends[i + 1] + MiB;
-	}
-	return placement;
-}
-
-static int measure(struct btrfs_policy_fs *fs, uint64_t chunks)
-{
-	struct btrfs_policy_placement *placement = build(chunks);
-	const struct btrfs_policy_plan_summary *sum;
 	struct btrfs_policy_plan *plan;
 	uint64_t judged, start = now_us();
 	int ret = bp_placement_sum(fs, placement);
@@ -114,27 +53,49 @@ static int measure(struct btrfs_policy_fs *fs, uint64_t chunks)
 		ret = btrfs_policy_plan_new(fs, placement, 0, &plan);
 	if (ret)
 		return ret;
-	sum = btrfs_policy_plan_summary(plan);
-	printf("# %llu chunks, %llu steps: judged in %.1f ms, planned in %.1f ms, %ld MiB%s%s\n",
-	       (unsigned long long)chunks, (unsigned long long)sum->steps,
-	       (judged - start) / 1000.0, (now_us() - judged) / 1000.0, peak_kib() / 1024,
-	       sum->steps ? "" : ": ", sum->steps ? "" : btrfs_policy_plan_blocked(plan));
-	if (!sum->steps)
-		ret = -ENOSPC;
+	figures->judged_us = judged - start;
+	figures->planned_us = now_us() - judged;
+	figures->steps = btrfs_policy_plan_summary(plan)->steps;
+	if (!figures->steps)
+		printf("# %s\n", btrfs_policy_plan_blocked(plan));
 	btrfs_policy_plan_free(plan);
+	return figures->steps ? 0 : -ENOSPC;
+}
+
+/* The quickest of several runs: what others do to the caches is not the plan's. */
+static int measure(struct btrfs_policy_fs *fs, uint64_t chunks, uint64_t *before_us)
+{
+	struct btrfs_policy_placement *placement = large_array(&array, chunks);
+	struct figures best = { .planned_us = UINT64_MAX }, now;
+	int ret = 0;
+
+	for (int i = 0; !ret && i < RUNS; i++) {
+		ret = plan_once(fs, placement, &now);
+		if (!ret && now.planned_us < best.planned_us)
+			best = now;
+	}
 	btrfs_policy_placement_free(placement);
-	return ret;
+	if (ret)
+		return ret;
+	printf("# %llu chunks, %llu steps: judged in %.1f ms, planned in %.1f ms (%.2f us a chunk, %.2f times the plan before), %ld MiB\n",
+	       (unsigned long long)chunks, (unsigned long long)best.steps,
+	       best.judged_us / 1000.0, best.planned_us / 1000.0,
+	       (double)best.planned_us / chunks,
+	       *before_us ? (double)best.planned_us / *before_us : 1, peak_kib() / 1024);
+	*before_us = best.planned_us;
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
 	struct btrfs_policy_fs *fs = btrfs_policy_fs_new();
+	uint64_t before_us = 0;
 	int ret = fs ? 0 : 1;
 
 	if (argc == 1)
-		ret = ret ? ret : measure(fs, 100000);
+		ret = ret ? ret : measure(fs, 100000, &before_us);
 	for (int i = 1; !ret && i < argc; i++)
-		ret = measure(fs, strtoull(argv[i], NULL, 10));
+		ret = measure(fs, strtoull(argv[i], NULL, 10), &before_us);
 	printf("1..2\n%s 1 - there is a plan\n", ret ? "not ok" : "ok");
 	if (peak_kib() > MEMORY_MIB * 1024)
 		ret = 1;
