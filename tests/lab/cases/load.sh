@@ -89,6 +89,10 @@ for n in 1 2; do
 	sleep 0.2
 	try "remove $n" btrfs device remove /dev/labde "$LAB_MNT"
 done
+end
+
+# The kernel lets nobody replace and scrub at once.
+all_setters
 try replace btrfs replace start -f -K -B /dev/labdd /dev/labde "$LAB_MNT"
 end
 try 'writable after replace' lab_writable
