@@ -25,7 +25,7 @@ options=(--mem 1G --timeout "${LAB_TIMEOUT:-600}")
 read -ra words < <(sed -n 's/^# lab: *//p' "$case_file" | xargs)
 options+=(${words[@]+"${words[@]}"})
 
-kernel=$cache/6.12/build-${LAB_CONFIG:-uml}/linux
+kernel=$cache/${LAB_KERNEL:-6.12}/build-${LAB_CONFIG:-uml}/linux
 need "$kernel" "no lab kernel; ./quickstart builds it"
 need "$build/root/usr/sbin/btrfs-policy" "the commands are not installed in $build/root; make check-lab does"
 build=$(realpath "$build")

@@ -6,7 +6,7 @@
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
-[ $# -gt 0 ] || [ -x "${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}/6.12/build-uml/linux" ] ||
+[ $# -gt 0 ] || [ -x "${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}/${LAB_KERNEL:-6.12}/build-${LAB_CONFIG:-uml}/linux" ] ||
 	skip_all 'no lab kernel; ./quickstart builds it'
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT

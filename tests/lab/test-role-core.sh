@@ -8,7 +8,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 build=$(realpath "${top_builddir:-$here/../../build}")
-kernel=${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}/6.12/build-${LAB_CONFIG:-uml}
+kernel=${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}/${LAB_KERNEL:-6.12}/build-${LAB_CONFIG:-uml}
 [ -x "$kernel/linux" ] || skip_all 'no lab kernel; ./quickstart builds it'
 make -s -C "$build" tests/unit/test-role-core >/dev/null 2>&1 || skip_all 'the unit tests need cmocka'
 tmp=$(mktemp -d "${TMPDIR:-/dev/shm}/role-core.XXXXXX")

@@ -84,7 +84,7 @@ fi
 
 . "$here/lib.sh"
 build=$(realpath "${top_builddir:-$here/../../build}")
-cache=${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}/6.12
+cache=${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}/${LAB_KERNEL:-6.12}
 ours=$cache/build-${LAB_CONFIG:-uml}/linux stock=$cache/build-uml-stock/linux out=$cache/build-uml-without/linux
 [ -x "$ours" ] || skip_all 'no lab kernel; ./quickstart builds it'
 [ -x "$stock" ] || skip_all 'no stock kernel for the lab; kernel/ktree build --stock uml'

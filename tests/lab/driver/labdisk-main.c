@@ -171,7 +171,7 @@ static int alloc_queue(struct lab_disk *l)
 	l->set.queue_depth = p->queue;
 	l->set.numa_node = NUMA_NO_NODE;
 	l->set.cmd_size = sizeof(blk_status_t);
-	l->set.flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_BLOCKING;
+	l->set.flags = LAB_MERGE | BLK_MQ_F_BLOCKING;
 	if (p->kind == LM_NVME)
 		l->set.flags |= BLK_MQ_F_NO_SCHED_BY_DEFAULT;
 	ret = blk_mq_alloc_tag_set(&l->set);
@@ -230,8 +230,7 @@ static struct lab_disk *lab_alloc(const char *spec, size_t len)
 	l->model = kvzalloc(sizeof(*l->model), GFP_KERNEL);
 	if (l->model && !lm_parse(&l->model->p, spec, len, why, sizeof(why))) {
 		spin_lock_init(&l->lock);
-		hrtimer_init(&l->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
-		l->timer.function = on_timer;
+		lab_timer_setup(&l->timer, on_timer);
 		lm_setup(l->model, ktime_get_ns());
 		return l;
 	}

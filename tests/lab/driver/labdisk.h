@@ -10,8 +10,27 @@
 #include <linux/hrtimer.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
+#include <linux/version.h>
 #include <linux/xarray.h>
 #include "labdisk-model.h"
+
+/* What newer kernels call otherwise: merging is what every queue does there. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
+#define LAB_MERGE	BLK_MQ_F_SHOULD_MERGE
+#else
+#define LAB_MERGE	0
+#endif
+
+static inline void lab_timer_setup(struct hrtimer *timer,
+				   enum hrtimer_restart (*function)(struct hrtimer *))
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	timer->function = function;
+#else
+	hrtimer_setup(timer, function, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+#endif
+}
 
 enum lab_power { LAB_ON, LAB_OFF };
 
