@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The few kernel words that read-policy-core.h uses, for user space.
+ * The few kernel words that the read-policy headers use, for user space.
  */
 #ifndef READ_POLICY_SHIM_H
 #define READ_POLICY_SHIM_H
@@ -22,6 +22,7 @@ typedef int64_t s64;
 #define SZ_256K		0x40000
 #define SZ_1M		0x100000
 #define SZ_2M		0x200000
+#define SZ_8M		0x800000
 #define SZ_32M		0x2000000
 #define SZ_64M		0x4000000
 #define NSEC_PER_USEC	1000L

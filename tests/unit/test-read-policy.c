@@ -2,10 +2,11 @@
 /*
  * Properties of the read policy's arithmetic that hold whatever its constants:
  * bounds, no overflow, equal mirrors take turns, a slow one gets less and is
- * tried again, streams stay together.  The header is the kernel's own.
+ * tried again, streams stay together.  The headers are the kernel's own.
  */
 #include "unit.h"
 #include "read-policy-core.h"
+#include "read-policy-stream-core.h"
 
 static u64 seed = 88172645463325252ULL;
 
@@ -57,7 +58,7 @@ static void test_any_input_gives_a_mirror(void **state)
 				.load_ns = rnd_wide() >> 1, .last_end = rnd_wide(), .pos = rnd_wide(),
 				.idle_ns = rnd_wide(), .samples = rnd_wide(), .rot = rnd() & 1,
 				.scale = clamp_t(u64, rnd_wide(), BTRFS_RR_SCALE_MIN, BTRFS_RR_SCALE_MAX),
-				.taken = rnd() & 1,
+				.head = rnd_wide(), .taken = rnd() & 1, .streaming = rnd() & 1,
 			};
 		}
 		pick = btrfs_rr_choose(&rd, m, nr);
@@ -268,6 +269,67 @@ static void test_region(void **state)
 	assert_int_equal(btrfs_rr_region_bytes(3, SZ_1M), BTRFS_RR_REGION_MAX);
 }
 
+static void test_slow_disk_takes_no_turns(void **state)
+{
+	struct btrfs_rr_mirror m[4] = { mirror(true), mirror(true), mirror(true), mirror(false) };
+
+	(void)state;
+	assert_int_equal(btrfs_rr_nr_sharers(m, 3, 3), 3);
+	/* Flash is none of those that share. */
+	assert_int_equal(btrfs_rr_nr_sharers(m, 4, 3), 3);
+	m[0].scale = 3 * BTRFS_RR_SCALE_ONE;
+	assert_int_equal(btrfs_rr_nr_sharers(m, 3, 3), 2);
+	/* Two are two, however different, but one has nobody to share with. */
+	assert_int_equal(btrfs_rr_nr_sharers(m, 2, 2), 2);
+	assert_int_equal(btrfs_rr_nr_sharers(m, 1, 1), 1);
+	assert_int_equal(btrfs_rr_nr_sharers(m + 3, 1, 0), 0);
+}
+
+static void test_goes_on_when_a_disk_is_idle(void **state)
+{
+	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
+	struct btrfs_rr_read rd = request(SZ_1M);
+
+	(void)state;
+	rd.stick = 0;
+	rd.region = SZ_32M;
+	rd.readahead = 16 * SZ_1M;
+	m[0].load_ns = btrfs_rr_transfer_ns(true, SZ_32M);
+	m[1].pos = m[0].pos = m[0].last_end = 64 * SZ_1M;
+	rd.run = rd.region / 2 - SZ_1M;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
+	rd.run = rd.region / 2;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
+	/* Not as long as the other has something to do, or is about to. */
+	m[1].load_ns = 1;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
+	m[1].load_ns = 0;
+	m[1].taken = true;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
+}
+
+static void test_single_reads_keep_to_an_area(void **state)
+{
+	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
+	struct btrfs_rr_read rd = request(4096);
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		m[i].pos = 1000 * (u64)SZ_1M;
+		m[i].load_ns = 40 * NSEC_PER_MSEC;
+	}
+	/* The longer queue is at the place. */
+	m[0].load_ns = 60 * NSEC_PER_MSEC;
+	m[0].head = 999 * (u64)SZ_1M;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
+	/* Not if it is much longer, and not where a stream is. */
+	m[0].load_ns = 400 * NSEC_PER_MSEC;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
+	m[0].load_ns = 60 * NSEC_PER_MSEC;
+	m[1].streaming = true;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +346,9 @@ int main(void)
 		cmocka_unit_test(test_small_differences_are_none),
 		cmocka_unit_test(test_leaves_a_disk_for_flash),
 		cmocka_unit_test(test_region),
+		cmocka_unit_test(test_slow_disk_takes_no_turns),
+		cmocka_unit_test(test_goes_on_when_a_disk_is_idle),
+		cmocka_unit_test(test_single_reads_keep_to_an_area),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
