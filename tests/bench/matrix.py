@@ -108,5 +108,15 @@ QUICK = {
     "ssd+nvme": ["seq1"],
 }
 
-POLICIES = ["pid", "roundrobin"]
+# md is md raid1 over the same disks; those after it are in rivals.patch only.
+POLICIES = ["pid", "roundrobin", "md", "least-queue", "latency", "first-roundrobin"]
 SEEDS = [1, 2, 3]
+
+
+def policies(array):
+    """md mirrors over all disks, so it is nothing to compare RAID10 with."""
+    return [p for p in POLICIES if p != "md" or ARRAYS[array][0] != "raid10"]
+
+# Why roundrobin is below the best of the others, where it is.
+CAUSES = {
+}
