@@ -13,7 +13,8 @@ tap_n=0 tap_failed=0
 
 # The kernel under test, and all that the packages depend on, so that they install without a network.
 packages=(systemd-sysv udev kmod initramfs-tools linux-base btrfs-progs eatmydata
-	dkms make gcc libc6-dev patch xz-utils zstd linux-source-6.12 libjson-c5 libbtrfsutil1)
+	dkms make gcc libc6-dev patch xz-utils zstd linux-source-6.12 libjson-c5 libbtrfsutil1
+	mokutil jq pkg-config)
 
 skip_all() {
 	echo "1..0 # SKIP $*"
@@ -54,35 +55,52 @@ need_tools() {
 
 # --- a Debian in a folder -----------------------------------------------------------------------
 
-# The newest 6.12 kernel for clouds that apt offers, as uname says it.
-newest_kernel() {
-	apt-cache search --names-only '^linux-headers-6\.12\..*-cloud-amd64$' |
-		sed 's/^linux-headers-\([^ ]*\) .*/\1/' | sort -V | tail -n 1
-}
-
-# Made once for a kernel and a list of packages; prints the archive.
-base_archive() {
-	local kernel=$1 list archive
-	list=${packages[*]},linux-image-$kernel,linux-headers-$kernel
-	archive=$cache/base-$(sha256sum <<< "$suite $list" | cut -c1-12).tar
-	if [ ! -f "$archive" ]; then
-		mkdir -p "$cache"
-		rm -f "$cache"/base-*.tar
-		TMPDIR=$(fast_folder) unshare --mount mmdebstrap --quiet --format=tar --variant=apt --include="${list// /,}" \
-			--aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Retries "3"' \
-			--dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/doc/*' \
-			"$suite" "$archive.new" "$(apt_sources)" >&2 || return
-		mv "$archive.new" "$archive"
-	fi
-	printf '%s\n' "$archive"
-}
-
-apt_sources() {
-	local file
+# Where packages of the suite come from: where the host has its own from.
+suite_sources() {
+	local file codename new=$cache/$suite.sources
 	for file in /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list; do
 		[ ! -s "$file" ] || break
 	done
-	printf '%s\n' "$file"
+	case $file in
+	*.list) new=$cache/$suite.list ;;
+	esac
+	codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+	sed "s/$codename/$suite/g" "$file" > "$new"
+	printf '%s\n' "$new"
+}
+
+# suite_apt PROGRAM WORDS...: apt with lists of its own, so that the host's age and suite do not matter.
+suite_apt() {
+	local program=$1 dir=$cache/apt-$suite
+	shift
+	mkdir -p "$dir/lists/partial" "$dir/archives/partial"
+	"$program" -q -o Dir::Etc::SourceList="$(suite_sources)" -o Dir::Etc::SourceParts=/dev/null \
+		-o Dir::State="$dir" -o Dir::State::Status=/dev/null -o Dir::Cache="$dir" \
+		-o APT::Sandbox::User=root -o Acquire::Retries=3 "$@"
+}
+
+# The 6.12 kernels for clouds that the suite offers, oldest first, as uname says them.
+offered_kernels() {
+	suite_apt apt-get update >/dev/null
+	suite_apt apt-cache search --names-only '^linux-headers-6\.12\..*-cloud-amd64$' |
+		sed 's/^linux-headers-\([^ ]*\) .*/\1/' | sort -V
+}
+
+# Made once for a suite, a kernel and a list of packages; prints the archive.
+base_archive() {
+	local kernel=$1 list archive
+	list=${packages[*]},linux-image-$kernel,linux-headers-$kernel
+	archive=$cache/base-$suite-$(sha256sum <<< "$suite $list" | cut -c1-12).tar
+	if [ ! -f "$archive" ]; then
+		mkdir -p "$cache"
+		rm -f "$cache/base-$suite"-*.tar
+		TMPDIR=$(fast_folder) unshare --mount mmdebstrap --quiet --format=tar --variant=apt --include="${list// /,}" \
+			--aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Retries "3"' \
+			--dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/doc/*' \
+			"$suite" "$archive.new" "$(suite_sources)" >&2 || return
+		mv "$archive.new" "$archive"
+	fi
+	printf '%s\n' "$archive"
 }
 
 # A place in memory where dpkg's syncs cost nothing, if there is room for a whole system.
@@ -92,14 +110,20 @@ fast_folder() {
 	[ "${free:-0}" -gt 3000000 ] && echo /dev/shm || echo "$cache"
 }
 
-# in_root ROOT COMMAND...: with /proc and devices, in a mount namespace that ends with it.
-in_root() {
+# in_namespace ROOT COMMAND...: the host's command, while ROOT has /proc and devices.
+in_namespace() {
 	local root=$1
 	shift
 	unshare --mount --fork bash -c '
-		mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
-		exec chroot "$0" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-			DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 eatmydata -- "$@"' "$root" "$@"
+		mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec "$@"' "$root" "$@"
+}
+
+# in_root ROOT COMMAND...: the command of ROOT.
+in_root() {
+	local root=$1
+	shift
+	in_namespace "$root" chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+		DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 eatmydata -- "$@"
 }
 
 # apt_in ROOT WORDS...: there are no lists of packages in it, so apt has nothing but what is there.

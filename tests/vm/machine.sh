@@ -55,7 +55,7 @@ boot() {
 	timeout 1800 qemu-system-x86_64 -accel "$(cat "$dir/accelerator")" -smp 2 -m 1500 \
 		-nodefaults -display none -no-reboot -M q35,sata=off,smbus=off \
 		-kernel "$dir/boot/vmlinuz" -initrd "$dir/boot/initrd" \
-		-append "root=/dev/vda rw console=ttyS0 panic=-1 quiet systemd.wants=vm-test.service vm-test.phase=$phase" \
+		-append "root=/dev/vda rw console=ttyS0 panic=-1 quiet mitigations=off systemd.wants=vm-test.service vm-test.phase=$phase" \
 		-drive "if=virtio,format=raw,file=$dir/root.img,cache=unsafe" \
 		-device virtio-rng-pci -device virtio-scsi-pci "${array[@]}" \
 		-serial "file:$dir/console.$phase" -serial "file:$dir/tap.$phase" </dev/null

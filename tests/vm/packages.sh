@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The life of the packages in a Debian of their own: install, upgrade from the build before, refusals,
-# remove, purge, install again. No machine is started; main-job.sh boots what is tested here.
+# The life of the packages in a Debian of their own: install, upgrade from the build before, a second
+# kernel, refusals, Secure Boot, remove, purge, install again. No machine is started; main-job.sh boots.
 set -u
 . "$(dirname "$0")/lib.sh"
+. "$here/life.sh"
 
 previous=$(cat "$top/VERSION")~a
 
@@ -23,61 +24,6 @@ make_previous() {
 	done
 }
 
-# Everything that a package could leave: names of all files, what those of the system hold, and what
-# is in the initramfs. Left out: what apt, dpkg and ldconfig keep for themselves, and DKMS' own key.
-inventory() {
-	(cd "$root" && find . -xdev \( -path ./var/lib/dpkg -o -path ./var/lib/apt -o -path ./var/log -o \
-		-path ./var/cache -o -path ./var/lib/initramfs-tools -o -path ./debs -o -path ./tmp -o \
-		-path './var/lib/dkms/mok.*' \) -prune -o -printf '%y %M %p %l\n' | sort
-		find var/cache -mindepth 1 -maxdepth 1 | sort
-		find etc usr/bin usr/sbin usr/lib/modules -type f ! -name ld.so.cache -print0 |
-			sort -z | xargs -0 sha256sum)
-	in_root "$root" lsinitramfs "/boot/initrd.img-$kernel" | sort
-}
-
-install_debs() {
-	apt_in "$root" install $(cd "$root" && printf '/%s ' debs/"$1"/*.deb)
-}
-
-version_of() {
-	in_root "$root" modinfo -k "$kernel" -F version btrfs
-}
-
-module_is() {
-	local have
-	have=$(version_of)
-	[ "$have" = "$1" ] || { echo "btrfs.ko is of version '$have', want '$1'"; return 1; }
-}
-
-initramfs_has() {
-	in_root "$root" lsinitramfs "/boot/initrd.img-$kernel" | tee /dev/stderr |
-		grep -q "usr/lib/modules/$kernel/$1/btrfs.ko"
-}
-
-only_version() {
-	in_root "$root" dkms status -m btrfs-policy | tee /dev/stderr |
-		awk -v want="btrfs-policy/$1," '$1 != want { bad = 1 } END { exit bad || NR != 1 }'
-}
-
-btrfs_is() {
-	local have
-	have=$(in_root "$root" sh -c 'command -v btrfs')
-	[ "$have" = "$1" ] || { echo "btrfs is '$have', want '$1'"; return 1; }
-}
-
-# says TEXT STATUS COMMAND...
-says() {
-	local text=$1 want=$2 out status=0
-	shift 2
-	out=$(in_root "$root" "$@" 2>&1) || status=$?
-	printf '%s\nstatus %s\n' "$out" "$status"
-	[ "$status" = "$want" ] && grep -qF -- "$text" <<< "$out"
-}
-
-same_as_before() {
-	inventory > "$work/after" && diff "$work/before" "$work/after"
-}
-
 installs() {
 	mkdir -p "$root/debs/new" "$root/debs/previous"
 	cp "$build"/deb/*.deb "$root/debs/new/"
@@ -89,10 +35,51 @@ installs() {
 	echo '# kept' > "$root/etc/btrfs-policy.d/test.conf"
 	check 'upgrade' install_debs new || finish
 	check 'the new module took the place of the old' module_is "$version"
+	check 'it offers roles and roundrobin' module_offers device_role read_policy_roundrobin
 	check 'DKMS knows the new version only' only_version "$version"
 	check 'the initramfs has the new module' initramfs_has updates/dkms
 	check 'the front is found first' btrfs_is /usr/sbin/btrfs
 	check 'saved settings are still there' test -e "$root/etc/btrfs-policy.d/test.conf"
+}
+
+# A kernel before this one, its headers and its source, as the machine of last month has them.
+fetch_older() {
+	suite_apt apt-get -y --no-install-recommends --allow-downgrades --download-only \
+		-o Dir::State::Status="$root/var/lib/dpkg/status" -o Dir::Cache::archives="$cache/older-$older" \
+		install "linux-image-$older" "linux-headers-$older" "linux-source-6.12=$older_version" &&
+	mkdir "$root/debs/older" && cp "$cache/older-$older"/*.deb "$root/debs/older/"
+}
+
+older_debs() {
+	(cd "$root" && printf '%s\n' debs/older/*.deb | grep "$@" /linux-source-)
+}
+
+installs_older() {
+	apt_in "$root" install $(older_debs -v | sed 's|^|/|') > "$work/older" 2>&1
+}
+
+purges_older() {
+	apt_in "$root" purge $(older_debs -v | sed 's|^.*/\(.*\)_.*_.*|\1|')
+}
+
+several_kernels() {
+	older=$(offered_kernels | tail -n 2 | head -n 1)
+	older_version=$(suite_apt apt-cache show "linux-headers-$older" | sed -n 's/^Version: //p' | head -n 1)
+	mkdir -p "$cache/older-$older/partial"
+	check "a kernel before this one: $older" fetch_older || return
+	check 'it installs' installs_older
+	check 'is refused, with the source it wants' \
+		grep -F "apt install linux-source-6.12=$older_version" "$work/older"
+	check 'keeps its stock module' module_is '' "$older"
+	check 'that source installs' apt_in "$root" install --allow-downgrades \
+		"/$(older_debs -e)"
+	check 'it has the module now' module_is "$version" "$older"
+	check 'in its initramfs too' initramfs_has updates/dkms "$older"
+	check 'the newer kernel still has it' module_is "$version"
+	check 'DKMS knows it for both' test \
+		"$(in_root "$root" dkms status -m btrfs-policy -v "$version" | grep -c ': installed')" = 2
+	check 'the older kernel is purged' purges_older
+	check 'and nothing of it is left' test ! -e "$root/usr/lib/modules/$older"
 }
 
 refusals() {
@@ -104,6 +91,37 @@ refusals() {
 		says 'the series is for Linux 6.12' 0 /etc/kernel/postinst.d/btrfs-policy-dkms 6.1.0-1-amd64
 	check 'DKMS itself refuses it too' \
 		says 'BUILD_EXCLUSIVE' 77 dkms build -m btrfs-policy -v "$version" -k 6.1.0-1-amd64
+}
+
+# The firmware's variable that says Secure Boot is on, as the kernel shows it.
+secure_boot() {
+	local var=$root/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c
+	if [ "$1" = on ]; then
+		mkdir -p "${var%/*}" && printf '\6\0\0\0\1' > "$var"
+	else
+		rm -rf "$root/sys/firmware"
+	fi
+}
+
+signed_by_dkms() {
+	local key want
+	want=$(in_root "$root" openssl x509 -inform DER -in /var/lib/dkms/mok.pub -noout -serial)
+	key=$(in_root "$root" modinfo -k "$kernel" -F sig_key btrfs | tr -d ':\n\t ')
+	[ -n "$key" ] && [ "serial=$key" = "$want" ] || { echo "signed by '$key', DKMS' key is '$want'"; return 1; }
+}
+
+# With a real key that the real mokutil finds nowhere; then with an answer as from a machine that has it.
+signatures() {
+	check 'the module is signed with the key of DKMS' signed_by_dkms
+	secure_boot on
+	check 'Secure Boot without that key is refused, with the way out' \
+		says 'mokutil --import /var/lib/dkms/mok.pub' 1 "$src/kernel-source" check "$kernel"
+	mkdir -p "$root/debs/bin"
+	printf '#!/bin/sh\necho "$2 is already enrolled"\n' > "$root/debs/bin/mokutil"
+	chmod 755 "$root/debs/bin/mokutil"
+	check 'with that key it is served' \
+		in_root "$root" env PATH=/debs/bin:/usr/sbin:/usr/bin "$src/kernel-source" check "$kernel"
+	secure_boot off
 }
 
 by_hand() {
@@ -127,7 +145,11 @@ goes_away() {
 
 comes_back() {
 	local patch
-	check 'install after a purge' install_debs new
+	secure_boot on
+	check 'install where Secure Boot is on and no key enrolled' install_debs new
+	check 'the kernel keeps its stock module, which boots' module_is ''
+	secure_boot off
+	check 'configured again without it' in_root "$root" dpkg-reconfigure -f noninteractive btrfs-policy-dkms
 	check 'the module is there' module_is "$version"
 	in_root "$root" dkms remove -m btrfs-policy -v "$version" --all >/dev/null 2>&1
 	patch=$(head -n 1 "$root$src/patches/series")
@@ -141,9 +163,9 @@ comes_back() {
 		says 'apt install linux-source-6.12=' 1 "$src/kernel-source" check "$kernel"
 }
 
-need_tools mmdebstrap mkfs.btrfs dpkg-deb
-kernel=$(newest_kernel)
-[ -n "$kernel" ] || skip_all 'apt offers no Linux 6.12; apt-get update?'
+need_tools mmdebstrap dpkg-deb zstd
+kernel=$(offered_kernels | tail -n 1)
+check "Debian $suite offers Linux 6.12" test -n "$kernel" || finish
 work=$(mktemp -d "$(fast_folder)/packages.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 root=$work/root
@@ -153,7 +175,9 @@ src=/usr/src/btrfs-policy-$version
 check "Debian $suite with Linux $kernel" base_archive "$kernel" || finish
 mkdir "$root" && tar -xf "$(base_archive "$kernel")" -C "$root"
 installs
+several_kernels
 refusals
+signatures
 by_hand
 goes_away
 comes_back

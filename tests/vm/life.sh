@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# What is asked of the packages in a Debian in a folder. Sourced after lib.sh; the caller owns $root,
+# its $kernel, the $version of the packages and $work, the folder for notes.
+
+# Everything that a package could leave: names of all files, what those of the system hold, and what
+# is in the initramfs. Left out: what apt, dpkg and ldconfig keep for themselves, and DKMS' own key.
+inventory() {
+	(cd "$root" && find . -xdev \( -path ./var/lib/dpkg -o -path ./var/lib/apt -o -path ./var/log -o \
+		-path ./var/cache -o -path ./var/lib/initramfs-tools -o -path ./debs -o -path ./tmp -o \
+		-path './var/lib/dkms/mok.*' \) -prune -o -printf '%y %M %p %l\n' | sort
+		find var/cache -mindepth 1 -maxdepth 1 | sort
+		find etc usr/bin usr/sbin usr/lib/modules -type f ! -name ld.so.cache -print0 |
+			sort -z | xargs -0 sha256sum)
+	in_root "$root" lsinitramfs "/boot/initrd.img-$kernel" | sort
+}
+
+install_debs() {
+	apt_in "$root" install $(cd "$root" && printf '/%s ' debs/"$1"/*.deb)
+}
+
+# module_is VERSION [KERNEL]: no version is the stock module.
+module_is() {
+	local have
+	have=$(in_root "$root" modinfo -k "${2:-$kernel}" -F version btrfs) || return
+	[ "$have" = "$1" ] || { echo "btrfs.ko is of version '$have', want '$1'"; return 1; }
+}
+
+# All of the series is in it, what a configuration symbol could leave out as well.
+module_offers() {
+	local file name
+	file=$root$(in_root "$root" modinfo -k "$kernel" -F filename btrfs) || return
+	xz -dcf "$file" > "$work/btrfs.ko" || return
+	for name; do
+		grep -qF "$name" "$work/btrfs.ko" || { echo "no '$name' in $file"; return 1; }
+	done
+}
+
+# initramfs_has FOLDER [KERNEL]
+initramfs_has() {
+	local of=${2:-$kernel}
+	in_root "$root" lsinitramfs "/boot/initrd.img-$of" | tee /dev/stderr |
+		grep -q "usr/lib/modules/$of/$1/btrfs.ko"
+}
+
+only_version() {
+	in_root "$root" dkms status -m btrfs-policy | tee /dev/stderr |
+		awk -v want="btrfs-policy/$1," '$1 != want { bad = 1 } END { exit bad || NR != 1 }'
+}
+
+btrfs_is() {
+	local have
+	have=$(in_root "$root" sh -c 'command -v btrfs')
+	[ "$have" = "$1" ] || { echo "btrfs is '$have', want '$1'"; return 1; }
+}
+
+# says TEXT STATUS COMMAND...
+says() {
+	local text=$1 want=$2 out status=0
+	shift 2
+	out=$(in_root "$root" "$@" 2>&1) || status=$?
+	printf '%s\nstatus %s\n' "$out" "$status"
+	[ "$status" = "$want" ] && grep -qF -- "$text" <<< "$out"
+}
+
+# One script of debian/tests, as autopkgtest would run it.
+own_test() {
+	cp "$top/debian/tests/$1" "$root/debs/" &&
+		in_root "$root" sh -c 'mkdir -p /tmp/test && AUTOPKGTEST_TMP=/tmp/test sh -e "/debs/$0"' "$1"
+}
+
+same_as_before() {
+	inventory > "$work/after" && diff "$work/before" "$work/after"
+}

@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The packages in short: lintian, then installed in a Debian of their own, where DKMS builds the module
+# for Debian's kernel, and purged without a trace. packages.sh is the long form, main-job.sh boots it.
+set -u
+. "$(dirname "$0")/lib.sh"
+. "$here/life.sh"
+
+lint() {
+	lintian --allow-root --fail-on error,warning,info "$build"/deb/*.changes
+}
+
+need_tools lintian mmdebstrap dpkg-deb zstd
+kernel=$(offered_kernels | tail -n 1)
+check "Debian $suite offers Linux 6.12" test -n "$kernel" || finish
+work=$(mktemp -d "$(fast_folder)/packages.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+root=$work/root
+version=$(dpkg-deb -f "$build"/deb/btrfs-policy_*.deb Version)
+
+check 'lintian finds nothing' lint
+check "Debian $suite with Linux $kernel" base_archive "$kernel" || finish
+mkdir "$root" && tar -xf "$(base_archive "$kernel")" -C "$root"
+mkdir -p "$root/debs/new" && cp "$build"/deb/*.deb "$root/debs/new/"
+inventory > "$work/before"
+check 'apt install ./*.deb' install_debs new || finish
+check 'DKMS built the module for the kernel' module_is "$version"
+check 'it offers roles and roundrobin' module_offers device_role read_policy_roundrobin
+check 'the initramfs has it' initramfs_has updates/dkms
+check 'the front is found first' btrfs_is /usr/sbin/btrfs
+for script in commands library dkms; do
+	check "debian/tests/$script" own_test "$script"
+done
+check 'purge' apt_in "$root" purge btrfs-policy btrfs-policy-dkms libbtrfs-policy0
+check 'nothing is left, nothing of the system is changed' same_as_before
+check 'the stock module is back' module_is ''
+echo "# seconds in all: $SECONDS"
+finish
