@@ -64,6 +64,10 @@ says() {
 	[ "$status" = "$want" ] && grep -qF -- "$text" <<< "$out"
 }
 
+fails() {
+	! "$@"
+}
+
 # One script of debian/tests, as autopkgtest would run it.
 own_test() {
 	cp "$top/debian/tests/$1" "$root/debs/" &&

@@ -35,13 +35,12 @@ prepare_guest() {
 		StandardError=file:/dev/ttyS1
 	UNIT
 	drop_in "$root" systemd-user-sessions.service 'ExecStartPre=/usr/local/sbin/vm-test before-login'
-	drop_in "$root" btrfs-policy-restore@.service 'ExecStartPre=/bin/sleep 5'
 	drop_in "$root" emergency.service 'ExecStartPre=/bin/systemctl poweroff --force --force'
+	echo 'SUBSYSTEM=="bdi", PROGRAM="/usr/local/sbin/vm-test udev"' > "$root/etc/udev/rules.d/10-vm-test.rules"
 }
 
-# drop_in ROOT UNIT LINE: what the test adds to a service. Logins are let in by one that first notes
-# which policies are in force; restoring takes its time, so that order decides and not luck; and
-# a boot that fails ends.
+# drop_in ROOT UNIT LINE: what the test adds to a service: the one that lets users log in first notes
+# which policies are in force, and a boot that fails ends.
 drop_in() {
 	mkdir -p "$1/etc/systemd/system/$2.d"
 	printf '[Service]\n%s\n' "$3" > "$1/etc/systemd/system/$2.d/vm-test.conf"

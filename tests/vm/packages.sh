@@ -110,18 +110,45 @@ signed_by_dkms() {
 	[ -n "$key" ] && [ "serial=$key" = "$want" ] || { echo "signed by '$key', DKMS' key is '$want'"; return 1; }
 }
 
-# With a real key that the real mokutil finds nowhere; then with an answer as from a machine that has it.
+# What the real mokutil says of the real key on a machine that has it enrolled.
+mokutil_knows_key() {
+	mkdir -p "$root/debs/bin"
+	printf '#!/bin/sh\ncat /debs/bin/keys\n' > "$root/debs/bin/mokutil"
+	chmod 755 "$root/debs/bin/mokutil"
+	in_root "$root" sh -c 'openssl x509 -inform DER -in /var/lib/dkms/mok.pub -noout -fingerprint -sha1 |
+		sed "s/^.*=/SHA1 Fingerprint: /" | tr A-F a-f' > "$root/debs/bin/keys"
+}
+
+with_key() {
+	in_root "$root" env PATH=/debs/bin:/usr/sbin:/usr/bin "$@"
+}
+
+drop_signature() {
+	local module
+	module=$(in_root "$root" sh -c "ls /var/lib/dkms/btrfs-policy/$version/$kernel/*/module/btrfs.ko*")
+	case $module in
+	*.xz) in_root "$root" sh -c 'xz -d "$0" && strip -g "${0%.xz}" && xz "${0%.xz}"' "$module" ;;
+	*) in_root "$root" strip -g "$module" ;;
+	esac
+}
+
+# Without an enrolled key nothing is done, with one the module has to be signed with it.
 signatures() {
 	check 'the module is signed with the key of DKMS' signed_by_dkms
 	secure_boot on
 	check 'Secure Boot without that key is refused, with the way out' \
 		says 'mokutil --import /var/lib/dkms/mok.pub' 1 "$src/kernel-source" check "$kernel"
-	mkdir -p "$root/debs/bin"
-	printf '#!/bin/sh\necho "$2 is already enrolled"\n' > "$root/debs/bin/mokutil"
-	chmod 755 "$root/debs/bin/mokutil"
-	check 'with that key it is served' \
-		in_root "$root" env PATH=/debs/bin:/usr/sbin:/usr/bin "$src/kernel-source" check "$kernel"
+	mokutil_knows_key
+	check 'with that key it is served' with_key "$src/kernel-source" check "$kernel"
+	check 'and the module passes' with_key "$src/secure-boot" signed "$kernel"
+	in_root "$root" dkms uninstall -m btrfs-policy -v "$version" -k "$kernel" >/dev/null
+	check 'a module without a signature' drop_signature
+	check 'is not installed' fails with_key dkms install -m btrfs-policy -v "$version" -k "$kernel"
+	check 'the stock module stays' module_is ''
 	secure_boot off
+	in_root "$root" dkms unbuild -m btrfs-policy -v "$version" -k "$kernel" >/dev/null
+	check 'Secure Boot off: built again' in_root "$root" "$src/kernels" install "$kernel"
+	check 'and installed' module_is "$version"
 }
 
 by_hand() {
@@ -146,8 +173,10 @@ goes_away() {
 comes_back() {
 	local patch
 	secure_boot on
+	rm -f "$root"/var/lib/dkms/mok.*
 	check 'install where Secure Boot is on and no key enrolled' install_debs new
 	check 'the kernel keeps its stock module, which boots' module_is ''
+	check 'there is a key to enrol' test -s "$root/var/lib/dkms/mok.pub"
 	secure_boot off
 	check 'configured again without it' in_root "$root" dpkg-reconfigure -f noninteractive btrfs-policy-dkms
 	check 'the module is there' module_is "$version"
