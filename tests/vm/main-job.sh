@@ -9,7 +9,7 @@ set -u
 
 # An initramfs for this machine alone: the emulated processor packs and unpacks it often.
 small_initramfs() {
-	printf '%s\n' virtio_pci virtio_blk btrfs > "$1/etc/initramfs-tools/modules"
+	printf '%s\n' virtio_pci virtio_blk virtio_scsi sd_mod btrfs > "$1/etc/initramfs-tools/modules"
 	printf '%s\n' MODULES=list COMPRESS=zstd COMPRESSLEVEL=1 > "$1/etc/initramfs-tools/conf.d/vm-test"
 }
 
