@@ -13,7 +13,8 @@ root=$T/root
 install_it() {
 	make -C "$top_builddir" install DESTDIR="$root" >"$T/log" 2>&1 || { tail -5 "$T/log"; return 1; }
 	pc=$(find "$root" -name libbtrfs-policy.pc)
-	[ -n "$pc" ] && export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$root
+	# Nobody has to have the development packages of what it uses itself.
+	[ -n "$pc" ] && export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_LIBDIR=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$root
 }
 
 flags() {

@@ -5,10 +5,10 @@
 # its $kernel, the $version of the packages and $work, the folder for notes.
 
 # Everything that a package could leave: names of all files, what those of the system hold, and what
-# is in the initramfs. Left out: what apt, dpkg and ldconfig keep for themselves, and DKMS' own key.
+# is in the initramfs. Left out: what apt, dpkg, ldconfig and mount keep for themselves, and DKMS' own key.
 inventory() {
 	(cd "$root" && find . -xdev \( -path ./var/lib/dpkg -o -path ./var/lib/apt -o -path ./var/log -o \
-		-path ./var/cache -o -path ./var/lib/initramfs-tools -o -path ./debs -o -path ./tmp -o \
+		-path ./var/cache -o -path ./var/lib/initramfs-tools -o -path ./debs -o -path ./tmp -o -path ./run -o \
 		-path './var/lib/dkms/mok.*' \) -prune -o -printf '%y %M %p %l\n' | sort
 		find var/cache -mindepth 1 -maxdepth 1 | sort
 		find etc usr/bin usr/sbin usr/lib/modules -type f ! -name ld.so.cache -print0 |
