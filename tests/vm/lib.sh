@@ -13,7 +13,7 @@ tap_n=0 tap_failed=0
 
 # The kernel under test, and all that the packages depend on, so that they install without a network.
 packages=(systemd-sysv udev kmod initramfs-tools linux-base btrfs-progs eatmydata
-	dkms make gcc libc6-dev patch xz-utils zstd linux-source-6.12 libjson-c5 libbtrfsutil1
+	dkms make gcc libc6-dev patch xz-utils zstd linux-source-6.12 libjson-c5 libbtrfsutil1 libgcrypt20 libxxhash0
 	mokutil jq pkg-config)
 
 skip_all() {

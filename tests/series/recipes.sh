@@ -4,7 +4,7 @@
 # The recipes of Documentation/other-kernels.md, line by line as they stand there, on the parts of the
 # kernel's source that the series touches. All of them have to give the same tree, and to go back.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../vm/lib.sh"
 
 doc=$top/Documentation/other-kernels.md
 archive=/usr/src/linux-source-6.12.tar.xz
@@ -41,7 +41,7 @@ in_git() {
 }
 
 by_git() {
-	copy_of_stock git && in_git && runs 'git am …' && [ -z "$(git status --porcelain)" ]
+	copy_of_stock git && in_git && runs 'git am …/kernel/6.12/0*' && [ -z "$(git status --porcelain)" ]
 }
 
 # A tree where one of the patches finds other code than it wants.
@@ -51,7 +51,7 @@ git_refuses() {
 	copy_of_stock refused
 	file=$(sed -n 's|^+++ b/||p' "$top/kernel/6.12/$patch" | xargs ls 2>/dev/null | head -n 1)
 	sed -i 's/^\t/\t\t/' "$file"
-	in_git && ! runs 'git am …' && git am --abort && [ "$(git log --format=%s)" = stock ] &&
+	in_git && ! runs 'git am …/kernel/6.12/0*' && git am --abort && [ "$(git log --format=%s)" = stock ] &&
 		[ -z "$(git status --porcelain)" ]
 }
 
@@ -71,6 +71,34 @@ by_patch() {
 	copy_of_stock patch && runs 'do patch -p1 -F0'
 }
 
+# The left column of the table, without its two head lines.
+stops() {
+	sed -n '/^| up to and with/,/^$/p' "$doc" | sed -e 1,2d -e '/^$/d' -e 's/^| //' -e 's/ |.*//'
+}
+
+subjects() {
+	sed '/^#/d' "$top/kernel/6.12/series" | while read -r patch; do
+		sed -n '/^Subject:/,/^$/p' "$top/kernel/6.12/$patch" | tr -d '\n' | sed 's/.*btrfs: //'
+		echo
+	done
+}
+
+stops_are_patches() {
+	local stop at before=0
+	while read -r stop; do
+		at=$(subjects | grep -nxF "$stop" | cut -d: -f1)
+		echo "$stop: patch ${at:-?}"
+		[ -n "$at" ] && [ "$at" -gt "$before" ] || return
+		before=$at
+	done < <(stops)
+	[ "$before" = "$(subjects | wc -l)" ]
+}
+
+stops_early() {
+	copy_of_stock early && in_git && runs 'all of roles' &&
+		[ "$(git log -1 --format=%s)" = "btrfs: $(stops | sed -n 2p)" ]
+}
+
 same_trees() {
 	diff -r -q -x .git -x .pc -x debian -x distribution "$work/$1" "$work/$2"
 }
@@ -80,7 +108,7 @@ series_is_in() {
 }
 
 for tool in git quilt patch; do
-	command -v "$tool" >/dev/null || skip_all "no $tool; share/vm-packages lists what is wanted"
+	command -v "$tool" >/dev/null || skip_all "no $tool; share/deb-packages lists what is wanted"
 done
 [ -e "$archive" ] || skip_all 'no kernel source; apt install linux-source-6.12'
 work=$(mktemp -d)
@@ -89,6 +117,8 @@ check 'the source' unpack || finish
 check 'git am' by_git
 check 'the series is in' series_is_in git
 check 'git am stops where a patch does not fit, and goes back' git_refuses
+check 'git am of a part of it' stops_early
+check 'the page names patches that there are, in their order' stops_are_patches
 check 'quilt, after a patch of the distribution' by_quilt
 check 'gives the same tree' same_trees git quilt
 check 'quilt pop -a goes back' goes_back_by_quilt
