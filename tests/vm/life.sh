@@ -16,6 +16,23 @@ inventory() {
 	in_root "$root" lsinitramfs "/boot/initrd.img-$kernel" | sort
 }
 
+# The same packages under a lower version, in debs/previous: what an upgrade starts from.
+previous=$(cat "$top/VERSION")~a
+make_previous() {
+	local deb
+	mkdir -p "$root/debs/previous"
+	for deb in "$build"/deb/*.deb; do
+		rm -rf "$work/deb"
+		dpkg-deb -R "$deb" "$work/deb" || return
+		rm -f "$work/deb/DEBIAN/md5sums"
+		grep -rlF "$version" "$work/deb/DEBIAN" "$work/deb/usr/src" 2>/dev/null |
+			xargs -r sed -i "s/$version/$previous/g"
+		[ ! -d "$work/deb/usr/src" ] ||
+			mv "$work/deb/usr/src/btrfs-policy-$version" "$work/deb/usr/src/btrfs-policy-$previous"
+		dpkg-deb --root-owner-group -b "$work/deb" "$root/debs/previous" >/dev/null || return
+	done
+}
+
 install_debs() {
 	apt_in "$root" install $(cd "$root" && printf '/%s ' debs/"$1"/*.deb)
 }

@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The packages on Debian's own kernel, in a machine: install, do the main job, reboot, purge, reboot.
+# The packages on Debian's own kernel, in a machine: upgraded, they do the main job, over a reboot, then
+# are removed, reboot, purged.
 # The root file system is on btrfs too, so a wrong module or initramfs is a machine that does not boot.
 set -u
 . "$(dirname "$0")/lib.sh"
+. "$here/life.sh"
 . "$here/machine.sh"
 
 # An initramfs for this machine alone: the emulated processor packs and unpacks it often.
@@ -17,7 +19,7 @@ prepare_guest() {
 	local root=$1
 	install -D "$here/guest" "$root/usr/local/sbin/vm-test"
 	mkdir -p "$root/var/lib/vm-test"
-	in_root "$root" dpkg-query -W -f '${Version}' btrfs-policy-dkms > "$root/var/lib/vm-test/version"
+	echo "$version" > "$root/var/lib/vm-test/version"
 	echo 'vm-test' > "$root/etc/hostname"
 	echo '/dev/vda / btrfs defaults 0 0' > "$root/etc/fstab"
 	cat > "$root/etc/systemd/system/vm-test.service" <<-'UNIT'
@@ -46,13 +48,15 @@ drop_in() {
 	printf '[Service]\n%s\n' "$3" > "$1/etc/systemd/system/$2.d/vm-test.conf"
 }
 
+# The disk takes what an upgrade left, so that it is an upgraded machine that boots.
 install_packages() {
-	mkdir "$1/debs" && cp "$build"/deb/*.deb "$1/debs/" &&
-		apt_in "$1" install $(cd "$1" && printf '/%s ' debs/*.deb) && rm -r "$1/debs"
-}
-
-module_is_built() {
-	in_root "$1" dkms status btrfs-policy | tee /dev/stderr | grep -q ": installed\$"
+	mkdir -p "$root/debs/new" && cp "$build"/deb/*.deb "$root/debs/new/"
+	check 'a build before this one' make_previous || finish
+	check 'it installs' install_debs previous || finish
+	check 'apt install ./*.deb upgrades it' install_debs new || finish
+	check 'DKMS has put the new module in' module_is "$version" || finish
+	check 'it is in the initramfs' initramfs_has updates/dkms
+	rm -r "$root/debs"
 }
 
 need_tools mmdebstrap qemu-system-x86_64 mkfs.btrfs zstd
@@ -62,14 +66,14 @@ work=$(mktemp -d "$(fast_folder)/vm.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
 check "Debian $suite with Linux $kernel" base_archive "$kernel" || finish
-mkdir "$work/root"
-tar -xf "$(base_archive "$kernel")" -C "$work/root"
-small_initramfs "$work/root"
-check 'apt install ./*.deb' install_packages "$work/root" || finish
-check 'DKMS has put the module in' module_is_built "$work/root" || finish
-prepare_guest "$work/root"
-check 'disks' machine_disks "$work" "$work/root" || finish
-rm -rf "$work/root"
+root=$work/root
+version=$(dpkg-deb -f "$build"/deb/btrfs-policy_*.deb Version)
+mkdir "$root" && tar -xf "$(base_archive "$kernel")" -C "$root"
+small_initramfs "$root"
+install_packages
+prepare_guest "$root"
+check 'disks' machine_disks "$work" "$root" || finish
+rm -rf "$root"
 for phase in 1 2 3; do
 	boot "$work" "$kernel" "$phase"
 done

@@ -7,26 +7,8 @@ set -u
 . "$(dirname "$0")/lib.sh"
 . "$here/life.sh"
 
-previous=$(cat "$top/VERSION")~a
-
-# The same packages under a lower version: what an upgrade starts from.
-make_previous() {
-	local deb new
-	new=$(dpkg-deb -f "$build"/deb/btrfs-policy_*.deb Version)
-	for deb in "$build"/deb/*.deb; do
-		rm -rf "$work/deb"
-		dpkg-deb -R "$deb" "$work/deb" || return
-		rm -f "$work/deb/DEBIAN/md5sums"
-		grep -rlF "$new" "$work/deb/DEBIAN" "$work/deb/usr/src" 2>/dev/null | xargs -r sed -i "s/$new/$previous/g"
-		[ ! -d "$work/deb/usr/src" ] ||
-			mv "$work/deb/usr/src/btrfs-policy-$new" "$work/deb/usr/src/btrfs-policy-$previous"
-		dpkg-deb --root-owner-group -b "$work/deb" "$root/debs/previous" >/dev/null || return
-	done
-}
-
 installs() {
-	mkdir -p "$root/debs/new" "$root/debs/previous"
-	cp "$build"/deb/*.deb "$root/debs/new/"
+	mkdir -p "$root/debs/new" && cp "$build"/deb/*.deb "$root/debs/new/"
 	check 'a build before this one' make_previous || finish
 	inventory > "$work/before"
 	check 'the build before this one installs' install_debs previous || finish
