@@ -118,5 +118,4 @@ def policies(array):
     return [p for p in POLICIES if p != "md" or ARRAYS[array][0] != "raid10"]
 
 # Why roundrobin is below the best of the others, where it is.
-CAUSES = {
-}
+CAUSES = {}
