@@ -84,42 +84,63 @@ struct estimate {
 	uint64_t most;
 };
 
+enum { SSDS_ALONE, WITH_DISK, PACES };
+
+/* What there is to do, on SSDs alone and where a hard disk has a part. */
+struct work {
+	uint64_t bytes;
+	uint64_t chunks;
+};
+
 /*
- * Bytes in use are read once and written once for each copy.  A hard disk moves
- * something between 10 MiB a second (small tree blocks, seeks) and 120 (long
- * extents); without one it is 100 to 400.  Meant as "minutes or days?".
+ * Bytes in use are read once and written once for each copy, at the rates below:
+ * small tree blocks with seeks between them are slow, long extents quick.  Each
+ * chunk takes some commits besides.  Meant as "minutes or days?".
  */
-static void add_step_time(const struct btrfs_policy_fs *fs, const struct btrfs_policy_step *step,
-			  struct estimate *mebibytes)
+static const struct pace {
+	unsigned int quick, slow;	/* MiB a second */
+	unsigned int commits_ms;	/* at most */
+} paces[PACES] = { [SSDS_ALONE] = { 400, 100, 200 }, [WITH_DISK] = { 120, 10, 2000 } };
+
+static bool any_rotational(const struct btrfs_policy_fs *fs, const uint64_t *devids,
+			   uint32_t count)
 {
-	bool rotational = false;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct btrfs_policy_device *device = btrfs_policy_device_find(fs, devids[i]);
 
-	for (uint32_t i = 0; i < step->chunk->stripes; i++) {
-		const struct btrfs_policy_device *device =
-			btrfs_policy_device_find(fs, step->chunk->devids[i]);
-
-		rotational |= !device || device->rotational != BTRFS_POLICY_NO;
+		if (!device || device->rotational != BTRFS_POLICY_NO)
+			return true;
 	}
-	for (uint32_t i = 0; i < step->targets; i++) {
-		const struct btrfs_policy_device *device =
-			btrfs_policy_device_find(fs, step->target_devids[i]);
+	return false;
+}
 
-		rotational |= !device || device->rotational != BTRFS_POLICY_NO;
-	}
-	/* In units of 1/1200 second of a MiB, which both pairs of rates divide. */
-	mebibytes->least += (step->chunk->used >> 20) * (rotational ? 10 : 3);
-	mebibytes->most += (step->chunk->used >> 20) * (rotational ? 120 : 12);
+static uint64_t milliseconds(uint64_t bytes, unsigned int mebibytes_a_second)
+{
+	return (bytes >> 10) * 1000 / ((uint64_t)mebibytes_a_second << 10);
 }
 
 static struct estimate estimate_time(const struct btrfs_policy_fs *fs,
 				     const struct btrfs_policy_plan *plan)
 {
 	const struct btrfs_policy_step *step;
-	struct estimate time = {};
+	struct work works[PACES] = {};
+	uint64_t least = 0, most = 0;
 
-	for (size_t i = 0; (step = btrfs_policy_plan_step(plan, i)); i++)
-		add_step_time(fs, step, &time);
-	return (struct estimate){ (time.least + 1199) / 1200, (time.most + 1199) / 1200 };
+	for (size_t i = 0; (step = btrfs_policy_plan_step(plan, i)); i++) {
+		const struct btrfs_policy_chunk *chunk = step->chunk;
+		bool disk = any_rotational(fs, chunk->devids, chunk->stripes) ||
+			    any_rotational(fs, step->target_devids, step->targets);
+		struct work *work = &works[disk ? WITH_DISK : SSDS_ALONE];
+
+		work->bytes += chunk->used;
+		work->chunks++;
+	}
+	for (size_t i = 0; i < PACES; i++) {
+		least += milliseconds(works[i].bytes, paces[i].quick);
+		most += milliseconds(works[i].bytes, paces[i].slow) +
+			works[i].chunks * paces[i].commits_ms;
+	}
+	return (struct estimate){ least / 1000, (most + 999) / 1000 };
 }
 
 static struct records *read_steps(const struct btrfs_policy_plan *plan)
@@ -248,6 +269,22 @@ static char *format_time(uint64_t seconds)
 	return xasprintf("%.1f h", seconds / 3600.0);
 }
 
+/* On the way it does not fall below the floor, or below what it was. */
+static void print_slack(const struct btrfs_policy_plan_summary *sum)
+{
+	uint64_t least = sum->slack_floor < sum->slack_before ? sum->slack_floor :
+								sum->slack_before;
+	char before[UNITS_TEXT], after[UNITS_TEXT], kept[UNITS_TEXT];
+
+	printf("Slack:  metadata can grow by %s now, by %s then, by %s or more meanwhile\n",
+	       units_format(sum->slack_before, &UNITS_DEFAULT, before),
+	       units_format(sum->slack_after, &UNITS_DEFAULT, after),
+	       units_format(least, &UNITS_DEFAULT, kept));
+	if (sum->slack_after < sum->slack_floor)
+		warning("metadata will have less to grow into than the %s it should have: add a device that takes it, or change a role",
+			units_format(sum->slack_floor, &UNITS_DEFAULT, kept));
+}
+
 static void print_summary(const struct btrfs_policy_fs *fs, const struct btrfs_policy_plan *plan)
 {
 	const struct btrfs_policy_plan_summary *sum = btrfs_policy_plan_summary(plan);
@@ -261,6 +298,8 @@ static void print_summary(const struct btrfs_policy_fs *fs, const struct btrfs_p
 	       units_format(sum->used, &UNITS_DEFAULT, used));
 	if (sum->steps)
 		printf("Time:   about %s to %s\n", least, most);
+	if (sum->steps && !sum->beyond_limit)
+		print_slack(sum);
 	if (sum->beyond_limit)
 		printf("Limit:  leaves out %s\n",
 		       units_count(sum->beyond_limit, "misplaced chunk", size));

@@ -109,15 +109,23 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* What is ahead goes by the plan, as far as the limit lets it. */
 static void set_progress(struct run *run, const struct btrfs_policy_chunk *next)
 {
-	const struct btrfs_policy_plan_summary *rest = btrfs_policy_plan_summary(run->plan);
 	struct btrfs_policy_progress *progress = &run->progress;
+	uint64_t most = run->options.limit ? run->options.limit - progress->chunks_done :
+					     UINT64_MAX;
+	const struct btrfs_policy_step *step;
 
-	progress->chunks_total = progress->chunks_done + (next ? rest->steps : 0);
-	if (run->options.limit)
-		progress->chunks_total = min_u64(progress->chunks_total, run->options.limit);
-	progress->bytes_total = progress->bytes_done + (next ? rest->used : 0);
+	progress->chunks_total = progress->chunks_done;
+	progress->bytes_total = progress->bytes_done;
+	for (uint64_t i = 0; next && i < most; i++) {
+		step = btrfs_policy_plan_step(run->plan, i);
+		if (!step)
+			break;
+		progress->chunks_total++;
+		progress->bytes_total += step->chunk->used;
+	}
 	progress->logical = next ? next->logical : 0;
 	progress->kind = next ? next->kind : BTRFS_POLICY_KIND_DATA;
 }

@@ -73,6 +73,17 @@ static void make_blocked(void)
 	machine.devices[0].size = machine.devices[1].size = 20 * MiB;
 }
 
+/* Nothing but SSDs; data fills the one that metadata needs for its second copy. */
+static void make_meagre(void)
+{
+	fake_init(&machine, FAKE_OURS);
+	fake_add_device(&machine, 8 * GiB + 300 * MiB, DISK_METADATA_ONLY, false);
+	fake_add_device(&machine, 4608 * MiB, DISK_DATA_PREFERRED, false);
+	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_METADATA | BTRFS_BLOCK_GROUP_RAID1,
+		       256 * MiB, 200 * MiB, 2, 1, 2);
+	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_DATA, 8 * GiB, 4 * GiB, 1, 1);
+}
+
 static void make_unprivileged(void)
 {
 	make_tagged();
@@ -213,6 +224,7 @@ static const struct {
 	{ "missing", make_missing },
 	{ "full", make_full },
 	{ "blocked", make_blocked },
+	{ "meagre", make_meagre },
 	{ "unprivileged", make_unprivileged },
 	{ "read-only", make_read_only },
 	{ "ugly", make_ugly },

@@ -72,3 +72,22 @@ wait_for_balance() {
 	done
 	return 1
 }
+
+# A file system that began on the hard disks labdc and labdd; then the SSDs came, and
+# a history: old_disks_new_ssds DAYS FILES
+old_disks_new_ssds() {
+	try 'mkfs' lab_mkfs raid1 /dev/labdc /dev/labdd || bail_out mkfs
+	try 'mount' lab_mount /dev/labdc || bail_out mount
+	try 'the SSDs come' btrfs -q device add -f /dev/labda /dev/labdb "$LAB_MNT"
+	try 'a history of files and snapshots' history "$1" "$2" || bail_out history
+	sums >/tmp/before
+}
+
+# Contents are those of /tmp/before, and the file system of device $1 is whole.
+nothing_lost() {
+	sums >/tmp/after
+	is "$(diff /tmp/before /tmp/after)" '' 'contents are unchanged'
+	try 'still writable' lab_writable
+	try 'unmount' umount "$LAB_MNT"
+	try 'btrfs check' btrfs check "$1"
+}

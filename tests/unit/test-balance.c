@@ -22,7 +22,7 @@ static int setup(void **state)
 struct watcher {
 	unsigned int calls;
 	unsigned int stop_at;
-	uint64_t most_chunks;
+	uint64_t most_chunks, most_bytes;
 	struct btrfs_policy_progress last;
 };
 
@@ -37,6 +37,8 @@ static int watch(const struct btrfs_policy_progress *progress, void *user)
 	watcher->last = *progress;
 	if (progress->chunks_total > watcher->most_chunks)
 		watcher->most_chunks = progress->chunks_total;
+	if (progress->bytes_total > watcher->most_bytes)
+		watcher->most_bytes = progress->bytes_total;
 	if (meanwhile.what && progress->chunks_done == meanwhile.when)
 		meanwhile.what();
 	return ++watcher->calls == watcher->stop_at;
@@ -158,6 +160,7 @@ static void limit(void **state)
 	assert_int_equal(fake.balances, 2);
 	assert_int_equal(result.report.still_misplaced, 2);
 	assert_int_equal(result.watcher.most_chunks, 2);
+	assert_int_equal(result.watcher.most_bytes, 800 * MiB);
 	assert_has(result.text, "2 chunks stay misplaced");
 }
 

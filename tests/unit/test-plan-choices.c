@@ -274,6 +274,23 @@ static void slack_is_rebuilt(void **state)
 	free_plan(&planned);
 }
 
+/* Data goes to the disk that metadata needs for its second copy. */
+static void slack_that_cannot_be_rebuilt_is_told(void **state)
+{
+	struct planned planned;
+
+	fake_init(&fake, FAKE_STOCK);
+	fake_add_device(&fake, 8 * GiB + 300 * MiB, DISK_METADATA_ONLY, false);
+	fake_add_device(&fake, 4608 * MiB, DISK_DATA, true);
+	fake_add_chunk(&fake, METADATA | RAID1, 256 * MiB, 200 * MiB, 2, 1, 2);
+	fake_add_chunk(&fake, DATA, 8 * GiB, 4 * GiB, 1, 1);
+	make_plan(&planned, 0);
+	assert_order(&planned, "d");
+	assert_true(summary(&planned)->slack_after >= summary(&planned)->slack_before);
+	assert_true(summary(&planned)->slack_after < summary(&planned)->slack_floor);
+	free_plan(&planned);
+}
+
 /* ---- Words -------------------------------------------------------------- */
 
 /* Three disks with 800, 300 and 100 MiB; 600 MiB want a place on two of them. */
@@ -315,6 +332,7 @@ int main(void)
 		cmocka_unit_test(the_floor_of_a_caller_holds),
 		cmocka_unit_test(slack_that_would_be_lost_forbids_a_move),
 		cmocka_unit_test(slack_is_rebuilt),
+		cmocka_unit_test(slack_that_cannot_be_rebuilt_is_told),
 		cmocka_unit_test(the_roomiest_that_lack_are_named),
 	};
 

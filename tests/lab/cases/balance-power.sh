@@ -31,11 +31,7 @@ cut_one() {
 	umount "$LAB_MNT" && power on && lab_mount /dev/labdc
 }
 
-try 'mkfs' lab_mkfs raid1 /dev/labdc /dev/labdd || bail_out mkfs
-try 'mount' lab_mount /dev/labdc || bail_out mount
-try 'the other two' btrfs -q device add -f /dev/labda /dev/labdb "$LAB_MNT"
-try 'a history of files and snapshots' history 2 100 || bail_out history
-sums >/tmp/before
+old_disks_new_ssds 2 100
 roles '3 4' '1 2'
 whole=$(lab_time preferred) || bail_out "$(preferred 2>&1)"
 diag "a whole run takes $whole ms"
@@ -51,6 +47,5 @@ done
 ok "${CUTS:-6} power cuts"
 is "$(cat "$(lab_sysfs)/exclusive_operation")" none 'no balance is left behind'
 try 'scrub finds nothing' btrfs scrub start -B "$LAB_MNT"
-try 'unmount' umount "$LAB_MNT"
-try 'btrfs check' btrfs check /dev/labdc
+nothing_lost /dev/labdc
 done_testing
