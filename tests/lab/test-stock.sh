@@ -9,8 +9,13 @@
 here=$(cd "$(dirname "$0")" && pwd)
 
 # Data and metadata of every profile, grown and moved; what is there afterwards.
+# Nothing is written before its sync: when that begins depends on memory, which is
+# a little less with a larger kernel.
 chunks_of() {
 	local profile
+
+	echo $((500 << 20)) >/proc/sys/vm/dirty_bytes
+	echo $((400 << 20)) >/proc/sys/vm/dirty_background_bytes
 	for profile in single dup raid0 raid1 raid1c3 raid1c4 raid10 raid5 raid6; do
 		echo "$profile"
 		lab_fresh && lab_mkfs single $(lab_disks) && lab_mount /dev/labda || return
@@ -55,8 +60,8 @@ compiled_out() {
 	btrfs balance start --force -m "$LAB_MNT" >/dev/null
 	lab_chunks /dev/labda | awk '$1 == "METADATA" { print "metadata on", $4, $5 }'
 	btrfs -q device policy set roundrobin "$LAB_MNT" && lab_drop_caches && cat "$LAB_MNT/f" >/dev/null &&
-		echo "$(btrfs device policy get read-policy "$LAB_MNT")," \
-			"$(cat "$(lab_sysfs)"/devinfo/*/read_stats | grep -c '^reads [1-9]') devices read"
+		[ "$(cat "$(lab_sysfs)"/devinfo/*/read_stats | grep -c '^reads [1-9]')" -ge 2 ] &&
+		echo "$(btrfs device policy get read-policy "$LAB_MNT"), devices are read"
 	umount "$LAB_MNT"
 }
 
@@ -127,7 +132,7 @@ is "$(cat "$tmp/out")" "Enforced: no, this kernel has no '/sys/fs/btrfs/features
 tag: 2
 balance: 2
 metadata on 4 3
-roundrobin, 2 devices read" 'compiled out: what they say'
+roundrobin, devices are read" 'compiled out: what they say'
 try 'round trip: back with us' machine "$ours" read read "${disks[@]}"
 is "$(paste -sd/ "$tmp/read")" '[metadata-only] [metadata-only] [data-only] [data-only]/2 2 3 3/2 2 3 3' 'round trip: the same roles'
 done_testing
