@@ -246,20 +246,66 @@ static const struct {
 	{ "etc-full", make_etc_full },
 };
 
-/* A disk and an SSD, RAID1, and the sysfs of a real kernel; the roles on disk go with it. */
-static int make_recorded(const char *kernel)
+/* What the trees of tests/data/sysfs were recorded on, and what they cannot say: ioctls. */
+static const struct {
+	const char *tree;
+	enum fake_kernel kernel;
+} recorded[] = {
+	{ "stock", FAKE_STOCK },
+	{ "device-role", FAKE_OURS },
+	{ "allocation-hint", FAKE_HINT },
+	{ "device-role-experimental", FAKE_OURS },
+	{ "experimental-read-policy", FAKE_UPSTREAM },
+};
+
+/* Two disks that hold everything, and two SSDs that came later; the file system as on disk. */
+static void make_grown(enum fake_kernel kernel)
 {
-	bool tagged = strcmp(kernel, "allocation-hint") == 0;
+	bool tagged = kernel == FAKE_HINT || kernel == FAKE_OURS;
+
+	fake_init(&machine, kernel);
+	for (int i = 0; i < 4; i++)
+		fake_add_device(&machine, i < 2 ? 1000 * GiB : 100 * GiB,
+				tagged && i > 1 ? DISK_METADATA_ONLY : DISK_DATA_PREFERRED, i < 2);
+	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_SYSTEM | BTRFS_BLOCK_GROUP_RAID1, 32 * MiB,
+		       16384, 2, 1, 2);
+	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_METADATA | BTRFS_BLOCK_GROUP_RAID1, GiB,
+		       700 * MiB, 2, 1, 2);
+	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_DATA | BTRFS_BLOCK_GROUP_RAID1, GiB, GiB, 2,
+		       1, 2);
+	strcpy(machine.saved, "# by hand\nreadahead = 8M\nread-policy = pid\n");
+}
+
+/* What the recording says of roles has to be what is made of the devices here. */
+static bool same_roles(void)
+{
+	char name[96], ours[160], theirs[160];
+
+	for (size_t i = 0; i < 2 * machine.device_count; i++) {
+		snprintf(name, sizeof(name), FAKE_FSID "/devinfo/%zu/%s", i / 2 + 1,
+			 i % 2 ? "role" : "type");
+		if (fake_recorded_read(&machine, name, theirs, sizeof(theirs)))
+			continue;
+		if (fake_sysfs_read(&machine, name, ours, sizeof(ours)) || strcmp(ours, theirs))
+			return false;
+	}
+	machine.calls = 0;
+	return true;
+}
+
+static int make_recorded(const char *tree)
+{
 	char path[4096];
 
-	fake_init(&machine, tagged ? FAKE_HINT : FAKE_STOCK);
-	fake_add_device(&machine, 100 * GiB, tagged ? DISK_DATA_ONLY : DISK_DATA_PREFERRED, true);
-	fake_add_device(&machine, 100 * GiB, tagged ? DISK_METADATA_ONLY : DISK_DATA_PREFERRED,
-			false);
-	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_METADATA | BTRFS_BLOCK_GROUP_RAID1, GiB, MiB, 2,
-		       1, 2);
-	snprintf(path, sizeof(path), "%s/tests/data/sysfs/%s.txt", getenv("top_srcdir"), kernel);
-	return fake_load_tree(&machine, path);
+	for (size_t i = 0; i < BP_ARRAY_SIZE(recorded); i++) {
+		if (strcmp(recorded[i].tree, tree))
+			continue;
+		make_grown(recorded[i].kernel);
+		snprintf(path, sizeof(path), "%s/tests/data/sysfs/%s.txt", getenv("top_srcdir"),
+			 tree);
+		return fake_load_tree(&machine, path) || !same_roles() ? -EINVAL : 0;
+	}
+	return -ENOENT;
 }
 
 /* The linker puts these in the place of what the commands call. */

@@ -9,22 +9,13 @@ set -u
 . "${top_srcdir:?}/tests/cli/lib.sh"
 
 replay() {	# FILE
-	local line status
+	local line
 	while IFS= read -r line; do
 		case $line in
-		'$ '*) ;;
-		[12]'|'* | '? '*) continue ;;
-		*) printf '%s\n' "$line"; continue ;;
+		'$ '*) line=${line#'$ '}; transcript "${line%%: *}" "${line#*: }" ;;
+		[12]'|'* | '? '*) ;;
+		*) printf '%s\n' "$line" ;;
 		esac
-		printf '%s\n' "$line"
-		line=${line#'$ '}
-		FAKE=${line%%: *}
-		export FAKE
-		eval "${line#*: }" >"$T/stdout" 2>"$T/stderr" </dev/null
-		status=$?
-		sed 's/^/1|/' "$T/stdout"
-		sed 's/^/2|/' "$T/stderr"
-		echo "? $status"
 	done <"$1"
 }
 

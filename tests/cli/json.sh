@@ -10,7 +10,8 @@ schemas=$top_srcdir/Documentation/schema
 command -v python3 >/dev/null || skip_all "no python3 to check JSON with"
 
 machines="stock stock-tagged ours tagged preferred foreign upstream missing full blocked
-	saved in-force damaged stock-saved unprivileged read-only ugly busy canceled no-space"
+	saved in-force damaged stock-saved unprivileged read-only ugly busy canceled no-space
+	$(cd "$top_srcdir/tests/data/sysfs" && printf 'tree:%s ' *.txt | sed 's/\.txt//g')"
 
 # valid COMMAND...: where it prints anything, that is a document, checked later.
 valid() {

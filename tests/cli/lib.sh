@@ -22,6 +22,19 @@ on_terminal() {
 		sed 's/\r$//; s/\r/<start>/g; s/\x1b\[K/<clear>/g'
 }
 
+# One command of a transcript: itself, stdout ("1|"), stderr ("2|") and status ("?").
+transcript() {	# MACHINE COMMAND
+	local status
+	printf '$ %s: %s\n' "$1" "$2"
+	FAKE=$1
+	export FAKE
+	eval "$2" >"$T/stdout" 2>"$T/stderr" </dev/null
+	status=$?
+	sed 's/^/1|/' "$T/stdout"
+	sed 's/^/2|/' "$T/stderr"
+	echo "? $status"
+}
+
 result() {	# STATUS NAME [FILE-WITH-DIAGNOSIS]
 	tests=$((tests + 1))
 	if [ "$1" = 0 ]; then

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * sysfs of the made-up machine as it was recorded on a real one: tests/data/sysfs
- * has a line "NAME<tab>TEXT" for each file.  Can be read and not written.
+ * has a line "NAME<tab>TEXT" for each file.  Roles of devices are not kept here.
  */
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ int fake_load_tree(struct fake *fake, const char *path)
 		line[strcspn(line, "\n")] = '\0';
 		*tab = '\0';
 		entry->name = strdup(line);
-		entry->text = strdup(tab + 1);
+		snprintf(entry->text, sizeof(entry->text), "%s", tab + 1);
 	}
 	fclose(file);
 	return 0;
@@ -51,12 +51,35 @@ int fake_recorded_exists(const struct fake *fake, const char *name)
 	return 0;
 }
 
-int fake_recorded_read(const struct fake *fake, const char *name, char *buf, size_t size)
+static struct fake_entry *find(const struct fake *fake, const char *name)
 {
 	for (size_t i = 0; i < fake->tree_count; i++)
-		if (!strcmp(fake->tree[i].name, name)) {
-			snprintf(buf, size, "%s", fake->tree[i].text);
-			return 0;
-		}
-	return -ENOENT;
+		if (!strcmp(fake->tree[i].name, name))
+			return &fake->tree[i];
+	return NULL;
+}
+
+int fake_recorded_read(const struct fake *fake, const char *name, char *buf, size_t size)
+{
+	const struct fake_entry *entry = find(fake, name);
+
+	if (!entry)
+		return -ENOENT;
+	snprintf(buf, size, "%s", entry->text);
+	return 0;
+}
+
+/* The read policy has two files on some kernels, which say the same. */
+int fake_recorded_write(struct fake *fake, const char *name, const char *text)
+{
+	struct fake_entry *entry = find(fake, name);
+	struct fake_entry *other = find(fake, FAKE_FSID "/read_policy");
+	int ret;
+
+	if (!entry)
+		return -ENOENT;
+	ret = fake_store(entry->text, sizeof(entry->text), text);
+	if (!ret && other && !strcmp(name, FAKE_FSID "/read_policies/policy"))
+		strcpy(other->text, entry->text);
+	return ret;
 }

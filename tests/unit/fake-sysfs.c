@@ -21,6 +21,12 @@ static struct fake_device *device_of(struct fake *fake, const char *name, char *
 	return NULL;
 }
 
+/* These are made from the device, on recorded trees too: a role changes while the machine runs. */
+static bool is_role(const char *leaf)
+{
+	return !strcmp(leaf, "role") || !strcmp(leaf, "type");
+}
+
 static bool has_leaf(const struct fake *fake, const char *leaf)
 {
 	if (!strcmp(leaf, "role"))
@@ -117,10 +123,10 @@ int fake_sysfs_read(void *self, const char *name, char *buf, size_t size)
 	char leaf[16];
 
 	FAKE_MAY_FAIL(fake);
-	if (fake->tree)
+	device = device_of(fake, name, leaf);
+	if (fake->tree && !(device && is_role(leaf)))
 		return fake_recorded_read(fake, name, buf, size);
 	count_look(fake, name);
-	device = device_of(fake, name, leaf);
 	if (device)
 		return read_leaf(fake, device, leaf, buf, size);
 	if (!fake_file(fake, name))
@@ -130,14 +136,14 @@ int fake_sysfs_read(void *self, const char *name, char *buf, size_t size)
 }
 
 /* Put the brackets round another word, as the kernel's files for a choice do. */
-static int choose(struct fake_file *file, const char *wanted)
+static int choose(char *now, size_t size, const char *wanted)
 {
 	size_t length = strcspn(wanted, ":");
 	char **words = NULL;
 	char text[160] = "";
 	bool found = false;
 
-	bp_choice_words(file->text, &words);
+	bp_choice_words(now, &words);
 	for (char **word = words; *word; word++) {
 		bool hit = strcspn(*word, ":") == length && !strncmp(*word, wanted, length);
 		size_t at = strlen(text);
@@ -149,7 +155,15 @@ static int choose(struct fake_file *file, const char *wanted)
 	btrfs_policy_strv_free(words);
 	if (!found)
 		return -EINVAL;
-	snprintf(file->text, sizeof(file->text), "%s", text);
+	snprintf(now, size, "%s", text);
+	return 0;
+}
+
+int fake_store(char *now, size_t size, const char *wanted)
+{
+	if (strchr(now, '['))
+		return choose(now, size, wanted);
+	snprintf(now, size, "%s", wanted);
 	return 0;
 }
 
@@ -171,11 +185,11 @@ int fake_sysfs_write(void *self, const char *name, const char *text)
 	char leaf[16];
 
 	FAKE_MAY_FAIL(fake);
-	if (fake->tree)
-		return -EROFS;
 	device = device_of(fake, name, leaf);
 	if (device)
 		return write_type(device, text);
+	if (fake->tree)
+		return fake_recorded_write(fake, name, text);
 	file = fake_file(fake, name);
 	if (!file)
 		return -ENOENT;
@@ -183,8 +197,5 @@ int fake_sysfs_write(void *self, const char *name, const char *text)
 		return file->write_error;
 	if (file->stubborn)
 		return 0;
-	if (strchr(file->text, '['))
-		return choose(file, text);
-	snprintf(file->text, sizeof(file->text), "%s", text);
-	return 0;
+	return fake_store(file->text, sizeof(file->text), text);
 }

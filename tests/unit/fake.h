@@ -49,7 +49,7 @@ struct fake_file {
 
 struct fake_entry {
 	char *name;
-	char *text;
+	char text[256];
 };
 
 struct fake {
@@ -128,6 +128,8 @@ int fake_tree_search(void *self, struct btrfs_ioctl_search_args_v2 *args);
 int fake_sysfs_exists(void *self, const char *name);
 int fake_sysfs_read(void *self, const char *name, char *buf, size_t size);
 int fake_sysfs_write(void *self, const char *name, const char *text);
+/* What the kernel does with a write to a file that reads `now`. */
+int fake_store(char *now, size_t size, const char *wanted);
 int fake_roles(void *self, struct bp_ioctl_device_roles_args *args);
 int fake_balance(void *self, struct btrfs_ioctl_balance_args *args);
 int fake_balance_state(void *self, struct btrfs_ioctl_balance_args *args);
@@ -137,6 +139,7 @@ bool fake_fails(struct fake *fake);
 int fake_load_tree(struct fake *fake, const char *path);
 int fake_recorded_exists(const struct fake *fake, const char *name);
 int fake_recorded_read(const struct fake *fake, const char *name, char *buf, size_t size);
+int fake_recorded_write(struct fake *fake, const char *name, const char *text);
 
 void fake_init(struct fake *fake, enum fake_kernel kernel);
 struct fake_device *fake_add_device(struct fake *fake, uint64_t size, uint64_t disk_type,
