@@ -4,7 +4,6 @@
  * --offline.  It can be read like any other and never be changed.  Opens devices
  * and images for reading only; everything in them is checked by offline-*.c.
  */
-#include <blkid.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -170,57 +169,25 @@ static int read_chunk_tree(struct bp_offline *off)
 	return ret ? ret : bp_offline_walk(off, &root, &first, &last, take_item, off);
 }
 
-/* ---- Other devices of it, as libblkid knows them ------------------------- */
+/* ---- Other devices of it ------------------------------------------------ */
 
 /* What cannot be opened, or is there already, is no loss: it was not asked for. */
-static void add_found(struct bp_offline *off, blkid_cache cache, const char *uuid)
+static int add_other(void *user, const char *path, const char *uuid)
 {
-	blkid_dev_iterate iter = blkid_dev_iterate_begin(cache);
-	blkid_dev dev;
-
-	if (!iter || blkid_dev_set_search(iter, "UUID", uuid) < 0) {
-		if (iter)
-			blkid_dev_iterate_end(iter);
-		return;
-	}
-	while (blkid_dev_next(iter, &dev) == 0) {
-		dev = blkid_verify(cache, dev);
-		if (dev)
-			open_disk(off, blkid_dev_devname(dev));
-	}
-	blkid_dev_iterate_end(iter);
+	open_disk(user, path);
+	return 0;
 }
 
 static void add_others(struct bp_offline *off)
 {
 	char uuid[BP_FSID_LENGTH];
-	blkid_cache cache;
 	struct stat st;
 
 	if (off->disk_count >= off->super.num_devices ||
 	    fstat(off->disks[0].fd, &st) < 0 || !S_ISBLK(st.st_mode))
 		return;
-	if (blkid_get_cache(&cache, "/dev/null") < 0)
-		return;
 	bp_uuid_text(off->super.fsid, uuid);
-	if (blkid_probe_all(cache) == 0)
-		add_found(off, cache, uuid);
-	blkid_put_cache(cache);
-}
-
-/* A word that is no path: a UUID or a label, with or without its tag. */
-static char *resolve(const char *word)
-{
-	static const char *const tags[] = { "UUID", "LABEL" };
-	char *path = NULL;
-
-	if (access(word, F_OK) == 0 || strchr(word, '/'))
-		return strdup(word);
-	if (strchr(word, '='))
-		path = blkid_evaluate_spec(word, NULL);
-	for (size_t i = 0; !path && i < BP_ARRAY_SIZE(tags); i++)
-		path = blkid_evaluate_tag(tags[i], word, NULL);
-	return path ? path : strdup(word);
+	bp_offline_named("UUID", uuid, add_other, off);
 }
 
 /* `why` gets a text, to be freed, that says what was wrong with what; NULL without memory. */
@@ -231,12 +198,15 @@ int bp_offline_open(struct bp_offline **result, char *const *paths, size_t count
 
 	*why = NULL;
 	for (size_t i = 0; !ret && i < count; i++) {
-		_cleanup_free_ char *path = resolve(paths[i]);
+		_cleanup_free_ char *path = NULL;
 
 		*off->why = '\0';
-		ret = path ? open_disk(off, path) : -ENOMEM;
+		ret = bp_offline_path(off, paths[i], &path);
+		if (!ret)
+			ret = open_disk(off, path);
 		if (ret && ret != -ENOMEM)
-			*why = bp_format("'%s': %s", path, *off->why ? off->why : strerror(-ret));
+			*why = bp_format("'%s': %s", path ? path : paths[i],
+					 *off->why ? off->why : strerror(-ret));
 	}
 	if (ret)
 		return ret;

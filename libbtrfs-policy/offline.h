@@ -73,7 +73,7 @@ struct bp_offline {
 	size_t chunk_count;
 	size_t chunk_space;
 	struct bp_node nodes[BP_LEVEL_MAX];	/* the last one of each level */
-	char why[256];			/* what was wrong with the last thing read */
+	char why[1024];			/* what was wrong with the last thing read */
 };
 
 /* A key as trees are ordered by. */
@@ -130,6 +130,12 @@ typedef int (*bp_offline_fn)(void *user, const struct bp_key *key, const uint8_t
 int bp_offline_root(struct bp_offline *off, uint64_t tree, struct bp_root *root);
 int bp_offline_walk(struct bp_offline *off, const struct bp_root *root, const struct bp_key *min,
 		    const struct bp_key *max, bp_offline_fn fn, void *user);
+
+/* offline-names.c: another value than 0 ends the walk and is its result */
+typedef int (*bp_named_fn)(void *user, const char *path, const char *uuid);
+int bp_offline_named(const char *tag, const char *value, bp_named_fn fn, void *user);
+/* `path` is to be freed; -EUCLEAN if the word means several file systems. */
+int bp_offline_path(struct bp_offline *off, const char *word, char **path);
 
 /* backend-offline.c */
 extern const struct bp_backend bp_backend_offline;

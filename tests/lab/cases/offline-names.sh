@@ -3,7 +3,8 @@
 # lab: --mem 512M --disk ssd:size=512M,seed=1 --disk hdd:size=1G,seed=2 --disk hdd:size=1G,seed=3 --disk hdd:size=512M,seed=4
 #
 # --offline finds a file system by UUID and by label, and the other devices of it
-# by itself; what belongs to another file system stays out.
+# by itself; what belongs to another file system stays out, and a label that two have
+# means neither.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 policy="btrfs device policy"
@@ -52,6 +53,17 @@ is "$(shown "$label" other)" \
 is "$(shown "LABEL=nobody"; shown 11111111-2222-3333-4444-555555555555)" \
 	"ERROR: cannot read 'LABEL=nobody': No such file or directory
 ERROR: cannot read '11111111-2222-3333-4444-555555555555': No such file or directory" 'names of nothing'
+
+try 'the other one gets the same label' btrfs filesystem label /dev/labdd "$label"
+rm -f /run/blkid/blkid.tab*
+other=$(blkid -o value -s UUID /dev/labdd)
+for name in "$label" "LABEL=$label"; do
+	is "$(shown "$name" | sed "s/$LAB_UUID/FIRST/; s/$other/OTHER/; s/labd[abc])/labdX)/" |
+		sed 's/OTHER (.dev.labdd), FIRST (.dev.labdX)/FIRST (\/dev\/labdX), OTHER (\/dev\/labdd)/')" \
+		"ERROR: cannot read '$name': 2 file systems have this label: FIRST (/dev/labdX), OTHER (/dev/labdd); name one by its UUID" \
+		"'$name' means two"
+done
+is "$(shown "$LAB_UUID")" "$want" 'and the UUID one of them'
 
 try 'one device is lost' forget_device /dev/labdc
 is "$(shown "$LAB_UUID" | sed -n '/missing:/p; /^ 3/p' | xargs)" \
