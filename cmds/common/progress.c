@@ -83,6 +83,8 @@ static void print_json(const struct btrfs_policy_progress *state)
 	_cleanup_(json) json_object *object = json_object_new_object();
 	int64_t left = seconds_left(state);
 
+	json_object_object_add(object, "kind",
+			       json_object_new_string(btrfs_policy_kind_name(state->kind)));
 	json_object_object_add(object, "chunks-done", json_object_new_uint64(state->chunks_done));
 	json_object_object_add(object, "chunks-total",
 			       json_object_new_uint64(state->chunks_total));

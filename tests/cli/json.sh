@@ -53,6 +53,32 @@ background() {
 		>"$T/background.1" && grep -q background-process "$T/background.1"
 }
 
+# On stderr, a line now and then; nothing else stands there.
+progress() {
+	for FAKE in tagged preferred full canceled no-space; do
+		export FAKE
+		btrfs -q balance --preferred-metadata --progress json >"$T/out" 2>"$T/err"
+		grep '^{' "$T/err" >>"$T/progress"
+		! grep -v '^{' "$T/err" | grep -v '^\(ERROR\|WARNING\): ' || return 1
+	done
+	[ "$(wc -l <"$T/progress")" -gt 10 ] &&
+	python3 "$top_srcdir/tests/cli/check-schema" "$schemas" "balance-progress=$T/progress" &&
+	sed 's/"eta-seconds":[^}]*/"eta-seconds":"soon"/' "$T/progress" >"$T/wrong-progress" &&
+	! python3 "$top_srcdir/tests/cli/check-schema" "$schemas" "balance-progress=$T/wrong-progress"
+}
+
+commands() { btrfs-policy --dump-commands >"$T/commands.1"; }
+
+# A schema that no output has been held against is not one.
+every_schema() {
+	local name
+	for name in "$schemas"/*.json; do
+		name=${name##*/} name=${name%.json}
+		[ "$name" = balance-progress ] || grep -qsF "\"$name\": " "$T"/*.[0-9]* ||
+			{ echo "nothing was checked against $name"; return 1; }
+	done
+}
+
 # Documents made wrong by a sed script each; all have to be refused.
 checker() {
 	local script wrong=0
@@ -72,9 +98,11 @@ keys_are_kebab() {
 		grep -v '^"__header"' | grep '[A-Z_]'
 }
 
-for what in list show get set_ tag suggest usage save restore plan run background; do
+for what in list show get set_ tag suggest usage save restore plan run background commands; do
 	check "JSON of ${what%_} is what its schema says" documents
 done
+check "lines of --progress json are what their schema says" progress
+check "every schema was needed" every_schema
 check "the checker refuses what is wrong" checker
 check "keys are in kebab-case" keys_are_kebab
 finish
