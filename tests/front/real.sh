@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The front before the distribution's own btrfs: for every command that it lists,
-# and every abbreviation of its words, stdout, stderr and status are the same
-# with and without the front, except for our block in the listings.
+# The front before the distribution's own btrfs: every command that its help knows,
+# group by group, every abbreviation of its words and every option, with and without
+# the front. First the distribution's program, then a recorder in its place, which
+# repeats its arguments and its stdin and ends in ways that btrfs may.
 set -u
 . "${top_srcdir:?}/tests/front/lib.sh"
 
@@ -11,53 +12,81 @@ real=$(type -P btrfs) || skip_all "no btrfs in PATH"
 "$real" help --full >/dev/null 2>&1 || skip_all "'$real' is no btrfs"
 front_setup
 PATH=${real%/*}:$A
-"$real" help | sed -n 's/^    btrfs \([a-z][a-z -]*[a-z]\).*/\1/p' | sort -u >"$T/commands"
+twice=$top_builddir/tests/front/twice
 
-same() {	# WORDS...
-	"$real" "$@" >"$T/out1" 2>"$T/err1" </dev/null; local status1=$?
-	"$A/btrfs" "$@" >"$T/out2" 2>"$T/err2" </dev/null; local status2=$?
-	# The block and the empty line above it are ours.
-	grep -q '^Provided by btrfs-policy:$' "$T/out2" && echo >>"$T/out1" &&
-		sed -i '/^Provided by btrfs-policy:$/,$d' "$T/out2"
-	[ $status1 = $status2 ] && cmp -s "$T/out1" "$T/out2" && cmp -s "$T/err1" "$T/err2" && return
-	echo "# differs: btrfs $* ($status1, $status2)" >&2
-	return 1
+# Words that the help of these words shows behind them, then the same of those.
+walk() {	# WORDS...
+	local next
+	"$real" "$@" --help </dev/null 2>/dev/null |
+		sed -nE "s/^ +btrfs${*:+ $*} ([a-z][a-z-]*)( .*)?\$/\1/p" | sort -u >"$T/walk.$#"
+	[ $# -eq 0 ] || [ -s "$T/walk.$#" ] || { (IFS=$'\t'; echo "$*"); return; }
+	while read -r next <&3; do
+		walk "$@" "$next"
+	done 3< <(cat "$T/walk.$#")
 }
+
+# Every prefix of one word with all of the other, or, where one of our words stands beside them, with every
+# prefix of the other.
+abbreviations() {
+	awk -F '\t' -v OFS='\t' '
+		NF == 1 { for (i = 1; i <= length($1); i++) print substr($1, 1, i) }
+		NF > 1 {
+			all = $1 == "device" || $1 == "balance"
+			for (i = 1; i <= length($1); i++)
+				for (j = 1; j <= length($2); j++)
+					if (all || i == length($1) || j == length($2)) {
+						line = substr($1, 1, i) OFS substr($2, 1, j)
+						for (k = 3; k <= NF; k++) line = line OFS $k
+						print line
+					}
+		}' "$T/commands"
+}
+
+options() {
+	local words
+	while IFS=$'\t' read -ra words; do
+		"$real" "${words[@]}" --help </dev/null 2>&1 |
+			grep -oE '^ +(-[A-Za-z0-9]|--[a-z][a-z-]*)([|,] ?--[a-z][a-z-]*)?' |
+			tr -s ' |,' '\n' | grep '^-' | sort -u |
+			sed "s/^/$(IFS=$'\t'; printf '%s' "${words[*]}")\t/"
+	done <"$T/commands"
+}
+
+walk | sort -u >"$T/commands"
+abbreviations >"$T/abbreviations"
+options >"$T/options"
 
 has_commands() {
-	[ "$(wc -l <"$T/commands")" -gt 40 ]
+	echo "$(wc -l <"$T/commands") commands, $(wc -l <"$T/abbreviations") spellings, $(wc -l <"$T/options") options" >&2
+	[ "$(wc -l <"$T/commands")" -gt 40 ] && [ "$(wc -l <"$T/options")" -gt 150 ] &&
+	grep -qx $'subvolume\tlist' "$T/commands" && grep -qx $'device\tusage\t--si' "$T/options"
 }
 
-every_command() {
-	local first second i bad=0
-	while read -r first second; do
-		for ((i = 1; i <= ${#second}; i++)); do
-			same "$first" "${second:0:i}" --help || bad=1
-		done
-		for ((i = 1; i <= ${#first}; i++)); do
-			same "${first:0:i}" $second --help || bad=1
-		done
-		same "$first" $second --no-such-option || bad=1
-	done <"$T/commands"
-	return $bad
+# No other word, so that nothing is done: help, or an error about an option that there is not.
+every_spelling() {
+	sed 's/$/\t--help/' "$T/abbreviations" | "$twice" "$real" "$A/btrfs" >&2 &&
+	sed 's/$/\t--no-such-option/' "$T/commands" | "$twice" "$real" "$A/btrfs" >&2
 }
 
-# Options as the help of each command lists them, short and long.
 every_option() {
-	local words option bad=0
-	while read -r words; do
-		# shellcheck disable=SC2086
-		"$real" $words --help </dev/null 2>&1 |
-			grep -oE '^ +(-[A-Za-z0-9]|--[a-z][a-z-]*)([|,] ?--[a-z][a-z-]*)?' |
-			tr -s ' |,' '\n' | grep '^-' | sort -u >"$T/options"
-		while read -r option; do
-			# shellcheck disable=SC2086
-			same $words "$option" --help || bad=1
-			echo >>"$T/tried"
-		done <"$T/options"
-	done <"$T/commands"
-	[ "$(wc -l <"$T/tried")" -gt 150 ] || { echo "# only $(wc -l <"$T/tried") options" >&2; bad=1; }
-	return $bad
+	sed 's/$/\t--help/' "$T/options" | "$twice" "$real" "$A/btrfs" >&2
+}
+
+# Whatever btrfs does with its words: it gets them, and what it says and how it ends arrives.
+with_recorder() {
+	printf 'a stream\0\377 of bytes' >"$T/stdin"
+	(export RECORD_ECHO=1 TWICE_STDIN=$T/stdin PATH=$B:$PATH
+	 sed 's|$|\t-x\t\t*  *\t--\t/path|' "$T/abbreviations" | RECORD_STATUS=3 "$twice" "$B/btrfs" "$A/btrfs" >&2 &&
+	 sed 's/$/\tvalue/' "$T/options" | RECORD_STATUS=0 "$twice" "$B/btrfs" "$A/btrfs" >&2 &&
+	 RECORD_SIGNAL=15 "$twice" "$B/btrfs" "$A/btrfs" <"$T/commands" >&2 &&
+	 RECORD_SIGNAL=13 "$twice" "$B/btrfs" "$A/btrfs" <"$T/commands" >&2)
+}
+
+# ... and a front that does anything else is noticed.
+differences_show() {
+	printf '#!/bin/sh\n[ "$1" = device ] && shift\nexec %s "$@"\n' "$real" >"$T/other" && chmod +x "$T/other" &&
+	! sed -n '/^device/s/$/\t--help/p' "$T/commands" | "$twice" "$real" "$T/other" >"$T/differs" &&
+	[ "$(grep -c '^differs: device' "$T/differs")" -gt 5 ]
 }
 
 # What it reads and what kills it: receive takes a stream, send is cut off by its reader.
@@ -80,14 +109,14 @@ same_stdin() {
 }
 
 odd_words() {
-	same foo && same device foo && same --bogus && same --version && same version &&
-	same balance status /proc && same s && same filesystem usage /proc && same -- && same '' &&
-	same device '' && same --format xml device stats / && same --format && same -q scrub
+	printf '%s\n' foo $'device\tfoo' --bogus --version version $'balance\tstatus\t/proc' s \
+		$'filesystem\tusage\t/proc' -- '' $'device\t' $'--format\txml\tdevice\tstats\t/' --format $'-q\tscrub' |
+		"$twice" "$real" "$A/btrfs" >&2
 }
 
 # Our words mean nothing to the real one.
 nothing_taken() {
-	! grep -qE '^device p|^balance --p' "$T/commands" &&
+	! grep -qE $'^device\tp|^balance\t-' "$T/commands" &&
 	! "$real" device p --help >/dev/null 2>&1 &&
 	! "$real" device policy show /proc >/dev/null 2>&1
 }
@@ -106,8 +135,10 @@ listings_extended() {
 }
 
 check "btrfs lists its commands" has_commands
-check "all its commands and abbreviations are as before" every_command
+check "all its commands and abbreviations are as before" every_spelling
 check "so are all its options" every_option
+check "whatever it does, words, streams and end are as before" with_recorder
+check "and a difference is noticed" differences_show
 check "so are its input and what ends it" streams
 check "so are its errors" odd_words
 check "no word of it is taken" nothing_taken

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Stands in for btrfs and btrfs-policy in the tests of the front: writes down
- * how it was called into the directory $RECORD, then ends as it was told.
+ * how it was called into the directory $RECORD, or with $RECORD_ECHO and all of
+ * its stdin to stdout, then ends as it was told.
  * As "outcome ARGV0 PROGRAM [ARGS]" it runs a program under the name ARGV0 and
  * prints how that ended, which a shell cannot tell exactly.
  */
@@ -38,15 +39,29 @@ static void record_list(const char *name, char **list)
 	fclose(file);
 }
 
-static void record_stdin(void)
+static void copy_stdin(FILE *file)
 {
-	FILE *file = record_open("stdin");
 	char buf[4096];
 	size_t len;
 
 	while ((len = fread(buf, 1, sizeof(buf), stdin)) > 0)
 		fwrite(buf, 1, len, file);
+}
+
+static void record_stdin(void)
+{
+	FILE *file = record_open("stdin");
+
+	copy_stdin(file);
 	fclose(file);
+}
+
+static void echo(char **argv)
+{
+	for (; *argv; argv++)
+		fwrite(*argv, 1, strlen(*argv) + 1, stdout);
+	copy_stdin(stdout);
+	fprintf(stderr, "an error\n");
 }
 
 static void record_self(void)
@@ -61,6 +76,15 @@ static void record_self(void)
 	file = record_open("pid");
 	fprintf(file, "%d\n", (int)getpid());
 	fclose(file);
+}
+
+static void record(char **argv)
+{
+	record_list("argv", argv);
+	record_list("env", environ);
+	record_self();
+	if (getenv("RECORD_STDIN"))
+		record_stdin();
 }
 
 static int end_as_told(void)
@@ -103,11 +127,10 @@ int main(int argc, char **argv)
 {
 	if (argc > 2 && strcmp(program_invocation_short_name, "outcome") == 0)
 		return outcome(argv);
-	record_list("argv", argv);
-	record_list("env", environ);
-	record_self();
-	if (getenv("RECORD_STDIN"))
-		record_stdin();
+	if (getenv("RECORD_ECHO"))
+		echo(argv);
+	else
+		record(argv);
 	if (getenv("RECORD_STDOUT"))
 		fputs(getenv("RECORD_STDOUT"), stdout);
 	if (getenv("RECORD_STDERR"))
