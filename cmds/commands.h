@@ -60,6 +60,7 @@ struct group {
 	const char *token;
 	const char *summary;
 	const struct entry *entries;	/* up to an empty one */
+	const char *details;		/* whole lines below the listing */
 };
 
 extern const struct command device_policy_list_command;

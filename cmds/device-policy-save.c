@@ -207,8 +207,8 @@ static const struct option_row restore_options[] = {
 static const char *const save_details[] = {
 	"Writes the read policy, penalties and readahead that are in force now into",
 	"/etc/btrfs-policy.d/<FSID>.conf, see btrfs-policy.conf(5). At each mount a",
-	"udev rule and a systemd unit set them again. Roles are kept by the file",
-	"system.",
+	"udev rule and a systemd unit set them again; removing the file forgets them.",
+	"Roles are kept by the file system.",
 	NULL
 };
 

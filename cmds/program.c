@@ -41,12 +41,16 @@ static const struct entry policy_entries[] = {
 
 static const struct group policy_group = {
 	"policy", "roles of devices, read policies, and where data and metadata stand",
-	policy_entries
+	policy_entries,
+	"\nTo get metadata from disks to SSDs: 'usage' shows where it is, 'suggest'\n"
+	"proposes roles, 'tag' gives them, 'btrfs balance --preferred-metadata' moves\n"
+	"what is there already, 'usage -c' looks again. btrfs-device-policy(8) has it as\n"
+	"commands, and the way back.\n"
 };
 
 static const struct entry device_entries[] = { { .group = &policy_group }, {} };
 static const struct group device_group = {
-	"device", "the part of 'btrfs device' that btrfs-policy provides", device_entries
+	"device", "the part of 'btrfs device' that btrfs-policy provides", device_entries, ""
 };
 
 static const struct entry balance_entries[] = {
@@ -56,7 +60,7 @@ static const struct entry balance_entries[] = {
 };
 
 static const struct group balance_group = {
-	"balance", "move misplaced chunks to the devices where they should be", balance_entries
+	"balance", "move misplaced chunks to the devices where they should be", balance_entries, ""
 };
 
 static const struct entry program_entries[] = {
@@ -75,7 +79,7 @@ static const struct entry program_entries[] = {
 };
 
 const struct group program_group = {
-	NULL, "The words 'device policy' may be left out after 'btrfs-policy'.", program_entries
+	NULL, "The words 'device policy' may be left out after 'btrfs-policy'.", program_entries, ""
 };
 
 static void print_help(const char *name)

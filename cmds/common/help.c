@@ -81,7 +81,8 @@ void help_command(FILE *stream, const char *name, const struct command *command)
 	help_synopsis(stream, "usage: ", name, command);
 	fprintf(stream, "\n    %s\n", command->summary);
 	help_details(stream, command);
-	fputc('\n', stream);
+	if (command->options)
+		fputc('\n', stream);
 	help_options(stream, command->options);
 	fprintf(stream, "\n    Global options:\n");
 	help_options(stream, global_options);
@@ -113,7 +114,7 @@ static void help_entries(FILE *stream, const char *name, const struct entry *ent
 void help_listing(FILE *stream, const char *name, const struct group *group, bool full)
 {
 	help_entries(stream, name, group->entries, full);
-	fprintf(stream, "%s%s\n", full ? "" : "\n", group->summary);
+	fprintf(stream, "%s%s\n%s", full ? "" : "\n", group->summary, group->details);
 }
 
 void help_group(FILE *stream, const char *name, const struct group *group, bool full)
