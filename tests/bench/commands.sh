@@ -14,6 +14,10 @@ cp "$top_builddir"/cmds/.libs/btrfs-policy "$bin/btrfs-policy"
 export LD_LIBRARY_PATH=$top_builddir/libbtrfs-policy/.libs
 true=$(type -P true)
 
+cat <<'TXT'
+| ms of | passed | beside | more | times | processor | beside | more | times | MiB |
+|---|---|---|---|---|---|---|---|---|---|
+TXT
 "$pairs" "$rounds" "btrfs-policy --help" "$bin/btrfs-policy" --help -- "$true"
 "$pairs" "$rounds" "btrfs-policy --version" "$bin/btrfs-policy" --version -- "$true"
 real=$(type -P btrfs) && {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * pairs NUMBER NAME COMMAND... -- COMMAND...: runs both commands in turn, so that
- * both see the same machine, and prints the medians of their times, of the
- * difference and of the ratio, and the first one's memory.  Output goes nowhere.
+ * both see the same machine, and prints a row: the medians of the times that
+ * passed, of their difference and ratio, the same of the processor's time, which
+ * other work on the machine hardly changes, and the first one's memory.  Output
+ * goes nowhere.
  */
 #include <fcntl.h>
 #include <spawn.h>
@@ -19,6 +21,11 @@
 
 extern char **environ;
 
+struct series {
+	double first[MOST], second[MOST], difference[MOST], ratio[MOST];
+};
+
+static struct series passed, processor;
 static long memory_kib;
 
 static double now_ms(void)
@@ -29,7 +36,13 @@ static double now_ms(void)
 	return now.tv_sec * 1e3 + now.tv_nsec / 1e6;
 }
 
-static double run(char **argv, bool first)
+static double cpu_ms(const struct rusage *usage)
+{
+	return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1e3 +
+	       (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e3;
+}
+
+static struct rusage run(char **argv, double *passed_ms, double *processor_ms)
 {
 	posix_spawn_file_actions_t actions;
 	double start = now_ms();
@@ -44,9 +57,9 @@ static double run(char **argv, bool first)
 	    wait4(pid, NULL, 0, &usage) < 0)
 		exit(1);
 	posix_spawn_file_actions_destroy(&actions);
-	if (first && usage.ru_maxrss > memory_kib)
-		memory_kib = usage.ru_maxrss;
-	return now_ms() - start;
+	*passed_ms = now_ms() - start;
+	*processor_ms = cpu_ms(&usage);
+	return usage;
 }
 
 static int compare(const void *a, const void *b)
@@ -62,9 +75,21 @@ static double median(double *values, int count)
 	return values[count / 2];
 }
 
+static void finish(struct series *series, int i)
+{
+	series->difference[i] = series->first[i] - series->second[i];
+	series->ratio[i] = series->second[i] > 0 ? series->first[i] / series->second[i] : 0;
+}
+
+static void print(struct series *series, int count)
+{
+	printf(" %7.2f | %7.2f | %+7.2f | %6.2f |", median(series->first, count),
+	       median(series->second, count), median(series->difference, count),
+	       median(series->ratio, count));
+}
+
 int main(int argc, char **argv)
 {
-	static double left[MOST], right[MOST], difference[MOST], ratio[MOST];
 	int count = argc > 4 ? atoi(argv[1]) : 0, second = 3;
 
 	while (second < argc && strcmp(argv[second], "--"))
@@ -73,13 +98,17 @@ int main(int argc, char **argv)
 		return 2;
 	argv[second++] = NULL;
 	for (int i = 0; i < count; i++) {
-		left[i] = run(argv + 3, true);
-		right[i] = run(argv + second, false);
-		difference[i] = left[i] - right[i];
-		ratio[i] = left[i] / right[i];
+		struct rusage usage = run(argv + 3, &passed.first[i], &processor.first[i]);
+
+		if (usage.ru_maxrss > memory_kib)
+			memory_kib = usage.ru_maxrss;
+		run(argv + second, &passed.second[i], &processor.second[i]);
+		finish(&passed, i);
+		finish(&processor, i);
 	}
-	printf("# %-28s %6.2f ms beside %6.2f ms: %+6.2f ms, %5.2f times; %ld KiB\n", argv[2],
-	       median(left, count), median(right, count), median(difference, count),
-	       median(ratio, count), memory_kib);
+	printf("| %s |", argv[2]);
+	print(&passed, count);
+	print(&processor, count);
+	printf(" %.1f |\n", memory_kib / 1024.0);
 	return 0;
 }

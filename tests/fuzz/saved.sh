@@ -6,6 +6,9 @@
 set -u
 . "${top_srcdir:?}/tests/cli/lib.sh"
 
+# A parser that stands still ends too.
+ulimit -t 300
+
 survives() {
 	"$top_builddir/tests/fuzz/fuzz-saved" "${FUZZ_FIRST:-1}" "${FUZZ_ROUNDS:-20000}" \
 		"$top_srcdir"/tests/fuzz/corpus/saved/*.conf
