@@ -23,22 +23,6 @@ edited() {
 	printf '# mine\nread-policy = roundrobin\nrot-penalty = 9\n' >"$conf"
 }
 
-# Roles by which all metadata stands wrong, and after a balance by the other ones.
-swap_roles() {
-	swapped=$((!swapped))
-	if [ $swapped = 1 ]; then
-		btrfs-policy -q tag metadata-preferred 1 2 "$LAB_MNT" && btrfs-policy -q tag data-only 3 "$LAB_MNT"
-	else
-		btrfs-policy -q tag data-preferred 2 3 "$LAB_MNT" && btrfs-policy -q tag data-only 1 "$LAB_MNT"
-	fi
-	btrfs-policy usage -c "$LAB_MNT" >/tmp/out
-	[ $? = 64 ] || { say "nothing is misplaced"; return 1; }
-}
-
-all_placed() {
-	btrfs-policy usage -c "$LAB_MNT" >/tmp/out
-}
-
 counted() {	# NAME COMMAND...
 	if "${@:2}" >/tmp/diagnosis; then ok "$1"; else not_ok "$1"; fi
 	cat /tmp/diagnosis
@@ -53,9 +37,6 @@ counted 'set --save over a file' every_call edited btrfs-policy set roundrobin -
 counted 'tag' every_call defaults btrfs-policy tag metadata-preferred 1 2 "$LAB_MNT"
 counted 'restore' every_call edited btrfs-policy restore --all
 counted 'save' every_call edited btrfs-policy save "$LAB_MNT"
-defaults
-swapped=0
-counted 'balance' balance_every_call swap_roles all_placed btrfs-policy -q balance --preferred-metadata "$LAB_MNT"
 try unmount umount "$LAB_MNT"
 try 'btrfs check' btrfs check /dev/labda
 done_testing
