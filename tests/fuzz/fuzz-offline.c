@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "libbtrfs-policy/offline.h"
+#include "tests/fuzz/random.h"
 
 #define BLOCKS_MAX 4096
 #define IMAGES_MAX 8
@@ -26,15 +27,6 @@ struct block {
 
 static struct block blocks[BLOCKS_MAX];
 static size_t block_count;
-static uint64_t state;
-
-static uint64_t random_number(uint64_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % below;
-}
 
 /* ---- Blocks of an image ------------------------------------------------- */
 
@@ -172,16 +164,16 @@ static int one_round(uint64_t seed, char **paths, size_t count)
 	uint64_t start;
 	int ret;
 
-	state = seed * 0x9e3779b97f4a7c15ULL + 1;
+	random_seed(seed);
 	block = &blocks[random_number(block_count)];
 	if (pread(block->fd, old, block->size, block->at) != (ssize_t)block->size)
 		exit(99);
-	start = state;
+	start = random_state;
 	for (size_t i = 0; i < block_count; i++)
 		if (blocks[i].size == block->size &&
 		    pread(blocks[i].fd, other, block->size, blocks[i].at) == (ssize_t)block->size &&
 		    is_twin(old, other, block->size)) {
-			state = start;
+			random_state = start;
 			damage_block(&blocks[i], old);
 			blocks[i].csum_type |= 0x8000;
 		}

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/random.h"
 #include "tests/unit/fake.h"
 
 #define FILES_MAX 64
@@ -21,15 +22,6 @@ struct text {
 
 static struct text corpus[FILES_MAX];
 static size_t corpus_count;
-static uint64_t state;
-
-static uint64_t random_number(uint64_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % below;
-}
 
 static void die(const char *what, const char *text)
 {
@@ -167,7 +159,7 @@ static int one_round(uint64_t seed)
 	char whole[LONGEST + 1];
 	uint64_t times;
 
-	state = seed * 0x9e3779b97f4a7c15ULL + 1;
+	random_seed(seed);
 	text = corpus[random_number(corpus_count)];
 	for (times = 1 + random_number(4); times; times--)
 		damage(&text);
