@@ -53,6 +53,22 @@ need_tools() {
 		skip_all 'no packages; ./quickstart deb makes them'
 }
 
+# begin NAME TOOL...: leaves $kernel, the newest that the suite offers, $root, a Debian with it, $version of the
+# packages and $work, which is gone at the end.
+begin() {
+	local name=$1
+	shift
+	need_tools mmdebstrap zstd "$@"
+	kernel=$(offered_kernels | tail -n 1)
+	check "Debian $suite offers Linux 6.12" test -n "$kernel" || finish
+	check "Debian $suite with Linux $kernel" base_archive "$kernel" || finish
+	work=$(mktemp -d "$(fast_folder)/$name.XXXXXX")
+	trap 'rm -rf "$work"' EXIT
+	root=$work/root
+	version=$(dpkg-deb -f "$build"/deb/btrfs-policy_*.deb Version)
+	mkdir "$root" && tar -xf "$(base_archive "$kernel")" -C "$root"
+}
+
 # --- a Debian in a folder -----------------------------------------------------------------------
 
 # Where packages of the suite come from: where the host has its own from.

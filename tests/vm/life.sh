@@ -16,6 +16,17 @@ inventory() {
 	in_root "$root" lsinitramfs "/boot/initrd.img-$kernel" | sort
 }
 
+# An initramfs for the machine of main-job.sh alone: the emulated processor packs and unpacks it often.
+small_initramfs() {
+	printf '%s\n' virtio_pci virtio_blk virtio_scsi sd_mod btrfs > "$root/etc/initramfs-tools/modules"
+	printf '%s\n' MODULES=list COMPRESS=zstd COMPRESSLEVEL=1 > "$root/etc/initramfs-tools/conf.d/vm-test"
+	in_root "$root" update-initramfs -u -k "$kernel"
+}
+
+copy_debs() {
+	mkdir -p "$root/debs/new" && cp "$build"/deb/*.deb "$root/debs/new/"
+}
+
 # The same packages under a lower version, in debs/previous: what an upgrade starts from.
 previous=$(cat "$top/VERSION")~a
 make_previous() {
@@ -29,12 +40,51 @@ make_previous() {
 			xargs -r sed -i "s/$version/$previous/g"
 		[ ! -d "$work/deb/usr/src" ] ||
 			mv "$work/deb/usr/src/btrfs-policy-$version" "$work/deb/usr/src/btrfs-policy-$previous"
-		dpkg-deb --root-owner-group -b "$work/deb" "$root/debs/previous" >/dev/null || return
+		dpkg-deb --root-owner-group -Zgzip -z1 -b "$work/deb" "$root/debs/previous" >/dev/null || return
 	done
 }
 
 install_debs() {
 	apt_in "$root" install $(cd "$root" && printf '/%s ' debs/"$1"/*.deb)
+}
+
+upgrades() {
+	copy_debs
+	check 'a build before this one' make_previous || finish
+	inventory > "$work/before"
+	check 'the build before this one installs' install_debs previous || finish
+	check 'its module is in the kernel' module_is "$previous"
+	mkdir -p "$root/etc/btrfs-policy.d"
+	echo '# kept' > "$root/etc/btrfs-policy.d/test.conf"
+	check 'apt install ./*.deb upgrades it' install_debs new || finish
+	check 'the new module took the place of the old' module_is "$version" || finish
+	check 'it offers roles and roundrobin' module_offers device_role read_policy_roundrobin
+	check 'DKMS knows the new version only' only_version "$version"
+	check 'the initramfs has the new module' initramfs_has updates/dkms
+	check 'the front is found first' btrfs_is /usr/sbin/btrfs
+	check 'saved settings are still there' test -e "$root/etc/btrfs-policy.d/test.conf"
+}
+
+# What `upgrades` left takes minutes to make, and two tests start from it: kept for the very same packages.
+kept_archive() {
+	printf '%s/upgraded-%s-%s.tar\n' "$cache" "$suite" \
+		"$({ base_archive "$kernel"; cat "$build"/deb/*.deb "$here/life.sh"; } | sha256sum | cut -c1-12)"
+}
+
+# Never after a failure: what is kept is taken for good.
+keep_root() {
+	local archive
+	[ "$tap_failed" = 0 ] || return
+	archive=$(kept_archive)
+	rm -f "$cache/upgraded-$suite"-*
+	tar -cf "$archive.new" -C "$root" . && mv "$archive.new" "$archive" || rm -f "$archive.new"
+}
+
+kept_root() {
+	local archive
+	archive=$(kept_archive)
+	[ -f "$archive" ] && rm -r "$root" && mkdir "$root" && tar -xf "$archive" -C "$root" &&
+		check 'the packages, upgraded and kept' module_is "$version"
 }
 
 # module_is VERSION [KERNEL]: no version is the stock module.

@@ -9,12 +9,6 @@ set -u
 . "$here/life.sh"
 . "$here/machine.sh"
 
-# An initramfs for this machine alone: the emulated processor packs and unpacks it often.
-small_initramfs() {
-	printf '%s\n' virtio_pci virtio_blk virtio_scsi sd_mod btrfs > "$1/etc/initramfs-tools/modules"
-	printf '%s\n' MODULES=list COMPRESS=zstd COMPRESSLEVEL=1 > "$1/etc/initramfs-tools/conf.d/vm-test"
-}
-
 prepare_guest() {
 	local root=$1
 	install -D "$here/guest" "$root/usr/local/sbin/vm-test"
@@ -48,29 +42,13 @@ drop_in() {
 	printf '[Service]\n%s\n' "$3" > "$1/etc/systemd/system/$2.d/vm-test.conf"
 }
 
-# The disk takes what an upgrade left, so that it is an upgraded machine that boots.
-install_packages() {
-	mkdir -p "$root/debs/new" && cp "$build"/deb/*.deb "$root/debs/new/"
-	check 'a build before this one' make_previous || finish
-	check 'it installs' install_debs previous || finish
-	check 'apt install ./*.deb upgrades it' install_debs new || finish
-	check 'DKMS has put the new module in' module_is "$version" || finish
-	check 'it is in the initramfs' initramfs_has updates/dkms
-	rm -r "$root/debs"
-}
-
-need_tools mmdebstrap qemu-system-x86_64 mkfs.btrfs zstd
-kernel=$(offered_kernels | tail -n 1)
-check "Debian $suite offers Linux 6.12" test -n "$kernel" || finish
-work=$(mktemp -d "$(fast_folder)/vm.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-
-check "Debian $suite with Linux $kernel" base_archive "$kernel" || finish
-root=$work/root
-version=$(dpkg-deb -f "$build"/deb/btrfs-policy_*.deb Version)
-mkdir "$root" && tar -xf "$(base_archive "$kernel")" -C "$root"
-small_initramfs "$root"
-install_packages
+begin vm qemu-system-x86_64 mkfs.btrfs
+if ! kept_root; then
+	check 'an initramfs' small_initramfs || finish
+	upgrades
+	keep_root
+fi
+rm -r "$root/debs"
 prepare_guest "$root"
 check 'disks' machine_disks "$work" "$root" || finish
 rm -rf "$root"

@@ -11,18 +11,9 @@ lint() {
 	lintian --allow-root --fail-on error,warning,info "$build"/deb/*.changes
 }
 
-need_tools lintian mmdebstrap dpkg-deb zstd
-kernel=$(offered_kernels | tail -n 1)
-check "Debian $suite offers Linux 6.12" test -n "$kernel" || finish
-work=$(mktemp -d "$(fast_folder)/packages.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-root=$work/root
-version=$(dpkg-deb -f "$build"/deb/btrfs-policy_*.deb Version)
-
+begin packages lintian
 check 'lintian finds nothing' lint
-check "Debian $suite with Linux $kernel" base_archive "$kernel" || finish
-mkdir "$root" && tar -xf "$(base_archive "$kernel")" -C "$root"
-mkdir -p "$root/debs/new" && cp "$build"/deb/*.deb "$root/debs/new/"
+copy_debs
 inventory > "$work/before"
 check 'apt install ./*.deb' install_debs new || finish
 check 'DKMS built the module for the kernel' module_is "$version"
