@@ -14,7 +14,11 @@ tap_n=0 tap_failed=0
 # The kernel under test, and all that the packages depend on, so that they install without a network.
 packages=(systemd-sysv udev kmod initramfs-tools linux-base btrfs-progs eatmydata
 	dkms make gcc libc6-dev patch xz-utils zstd linux-source-6.12 libjson-c5 libbtrfsutil1 libgcrypt20 libxxhash0
-	mokutil jq pkg-config)
+	openssl mokutil jq pkg-config ccache)
+
+# Most of what DKMS builds was built before: the compiler's results are kept from one test to the next.
+path=/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin
+compiler=(CCACHE_DIR=/tmp/ccache CCACHE_COMPILERCHECK=content CCACHE_MAXSIZE=1G)
 
 skip_all() {
 	echo "1..0 # SKIP $*"
@@ -126,19 +130,21 @@ fast_folder() {
 	[ "${free:-0}" -gt 3000000 ] && echo /dev/shm || echo "$cache"
 }
 
-# in_namespace ROOT COMMAND...: the host's command, while ROOT has /proc and devices.
+# in_namespace ROOT COMMAND...: the host's command, while ROOT has /proc, devices and what the compiler made.
 in_namespace() {
 	local root=$1
 	shift
+	mkdir -p "$cache/ccache" "$root/tmp/ccache"
 	unshare --mount --fork bash -c '
-		mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec "$@"' "$root" "$@"
+		mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && mount --bind "$1" "$0/tmp/ccache" &&
+		shift && exec "$@"' "$root" "$cache/ccache" "$@"
 }
 
 # in_root ROOT COMMAND...: the command of ROOT.
 in_root() {
 	local root=$1
 	shift
-	in_namespace "$root" chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+	in_namespace "$root" chroot "$root" /usr/bin/env -i PATH="$path" "${compiler[@]}" HOME=/root \
 		DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 eatmydata -- "$@"
 }
 
@@ -146,5 +152,5 @@ in_root() {
 apt_in() {
 	local root=$1
 	shift
-	in_root "$root" apt-get -y -q --no-install-recommends "$@"
+	in_root "$root" apt-get -y -q --no-install-recommends -o DPkg::Path="$path" "$@"
 }
