@@ -15,6 +15,15 @@ fetch_older() {
 	mkdir "$root/debs/older" && cp "$cache/older-$older"/*.deb "$root/debs/older/"
 }
 
+# The source that the machine had before, for the way back.
+fetch_newer_source() {
+	local version
+	version=$(in_root "$root" dpkg-query -W -f '${Version}' linux-source-6.12) &&
+	mkdir -p "$cache/newer-$version" "$root/debs/newer" && cd "$cache/newer-$version" || return
+	ls ./*.deb >/dev/null 2>&1 || suite_apt apt-get download "linux-source-6.12=$version"
+	cp ./*.deb "$root/debs/newer/"
+}
+
 older_debs() {
 	(cd "$root" && printf '%s\n' debs/older/*.deb | grep "$@" /linux-source-)
 }
@@ -32,6 +41,7 @@ several_kernels() {
 	older_version=$(suite_apt apt-cache show "linux-headers-$older" | sed -n 's/^Version: //p' | head -n 1)
 	mkdir -p "$cache/older-$older/partial"
 	check "a kernel before this one: $older" fetch_older || return
+	check 'and the source of this one' fetch_newer_source || return
 	check 'it installs' installs_older
 	check 'is refused, with the source it wants' \
 		grep -F "apt install linux-source-6.12=$older_version" "$work/older"
@@ -45,6 +55,7 @@ several_kernels() {
 		"$(in_root "$root" dkms status -m btrfs-policy -v "$version" | grep -c ': installed')" = 2
 	check 'the older kernel is purged' purges_older
 	check 'and nothing of it is left' test ! -e "$root/usr/lib/modules/$older"
+	check 'the newer source is back' apt_in "$root" install $(cd "$root/debs/newer" && printf '/debs/newer/%s ' *.deb)
 }
 
 refusals() {
