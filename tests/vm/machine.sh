@@ -18,7 +18,7 @@ machine_disks() {
 # Opening an accelerator proves nothing: it has to run a kernel.
 accelerator() {
 	local dir=$1
-	timeout 30 qemu-system-x86_64 -accel kvm -m 256 -nodefaults -display none -no-reboot \
+	timeout 10 qemu-system-x86_64 -accel kvm -m 256 -nodefaults -display none -no-reboot \
 		-kernel "$dir/boot/vmlinuz" -append 'console=ttyS0 panic=-1' \
 		-serial "file:$dir/probe" </dev/null >/dev/null 2>&1
 	grep -q 'Linux version' "$dir/probe" 2>/dev/null && echo kvm || echo tcg,thread=multi
