@@ -54,8 +54,7 @@ const char *btrfs_policy_version(void);
  * @BTRFS_POLICY_ROLE_METADATA_PREFERRED: metadata first choice, data allowed
  * @BTRFS_POLICY_ROLE_DATA_ONLY: never metadata
  * @BTRFS_POLICY_ROLE_METADATA_ONLY: never data
- * @BTRFS_POLICY_ROLE_FOREIGN: a "no new chunks" value of another patch set;
- *	can be read, never set
+ * @BTRFS_POLICY_ROLE_FOREIGN: another patch set's "no new chunks"; read, never set
  * @BTRFS_POLICY_ROLE_UNKNOWN: could not be read (no permission)
  *
  * The values 0 to 3 are two bits: bit 0 prefer metadata, bit 1 exclude the
