@@ -27,6 +27,16 @@ ARRAYS = {
 
 # f0 is for those who read alone, the others for one stream each.
 FILES = [640] + [96] * 8
+# Workloads that end in "-long" have f0 only: what happens once, at the start, weighs less.
+# It fits into memory, or what finds the data would be read again and again.
+LONG_FILES = [1600]
+
+
+MEMORY, LONG_MEMORY = "1200M", "2600M"
+
+
+def is_long(workload):
+    return workload.endswith("-long")
 
 
 def streams(count, *options):
@@ -60,6 +70,8 @@ WORKLOADS = {
     "seq8-cold": ("8 streams, metadata not in memory either", "MiB/s", 0, streams(8)),
     "seq1-8M": ("1 stream, readahead 8 MiB", "MiB/s", 8192, streams(1)),
     "seq1-16M": ("1 stream, readahead 16 MiB", "MiB/s", 16384, streams(1)),
+    "seq1-long": ("1 stream of 1600 MiB", "MiB/s", 0, streams(1)),
+    "seq1-16M-long": ("1 stream of 1600 MiB, readahead 16 MiB", "MiB/s", 16384, streams(1)),
     "seq2": ("2 streams", "MiB/s", 0, streams(2)),
     "seq3": ("3 streams", "MiB/s", 0, streams(3)),
     "seq4": ("4 streams", "MiB/s", 0, streams(4)),
@@ -70,6 +82,7 @@ WORKLOADS = {
                streams(1, "--rw=read", "--bs=64k", "--direct=1",
                        "--ioengine=libaio", "--iodepth=8")),
     "rand1": ("random 4 KiB QD1", "IOPS", 0, random(1)),
+    "rand1-long": ("random 4 KiB QD1 in 1600 MiB", "IOPS", 0, random(1)),
     "rand4": ("random 4 KiB QD4", "IOPS", 0, random(4)),
     "rand32": ("random 4 KiB QD32", "IOPS", 0, random(32)),
     "rand8x1": ("random 4 KiB, 8 jobs", "IOPS", 0, random(1, jobs=8)),
@@ -86,13 +99,14 @@ _FLASH = ["seq1", "seq2", "seq8", "dio1", "rand1", "rand32", "rand64k"]
 
 # array: workloads
 CELLS = {
-    "2hdd": _HARD,
-    "3hdd": _HARD + ["seq1-cold", "seq8-cold", "seq1-8M", "seq1-16M", "dio1", "dio64k", "rand8x1", "ann1", "ann8"],
+    "2hdd": _HARD + ["seq1-long", "seq1-16M"],
+    "3hdd": _HARD + ["seq1-cold", "seq8-cold", "seq1-8M", "seq1-16M", "seq1-16M-long", "rand1-long", "dio1",
+                     "dio64k", "rand8x1", "ann1", "ann8"],
     "4hdd": ["seq1", "seq2", "seq4", "seq8", "rand1", "rand32"],
     "raid10": ["seq1", "seq2", "seq4", "seq8", "rand1", "rand32"],
     "hdd+slow": ["seq1", "seq2", "seq4", "rand1", "rand32"],
     "2hdd-loaded": ["seq1", "seq3", "rand1", "rand32"],
-    "3hdd-loaded": ["seq1", "seq3", "rand1", "rand32"],
+    "3hdd-loaded": ["seq1", "seq1-long", "seq1-16M", "seq3", "rand1", "rand32"],
     "2hdd+ssd": ["seq1", "seq4", "seq8", "rand1", "rand32", "mix1", "ann1", "ann8"],
     "hdd+ssd": ["seq1", "seq2", "rand1", "rand32"],
     "ssd+nvme": _FLASH,
@@ -117,5 +131,49 @@ def policies(array):
     """md mirrors over all disks, so it is nothing to compare RAID10 with."""
     return [p for p in POLICIES if p != "md" or ARRAYS[array][0] != "raid10"]
 
+# What roundrobin has to reach: (what, its cell, at least that many times the reference, the reference's
+# name, (how its figures go together, (times, array, workload, column)...)).
+GOALS = [
+    ("3 HDD, 1 stream", ("3hdd", "seq1"), 2.0, "`pid`", (max, (1, "3hdd", "seq1", "pid best"))),
+    ("3 HDD, 1 stream, readahead 16 MiB", ("3hdd", "seq1-16M"), 2.6, "`pid`",
+     (max, (1, "3hdd", "seq1-16M", "pid best"))),
+    ("the same, file of 1600 MiB", ("3hdd", "seq1-16M-long"), 2.6, "`pid`",
+     (max, (1, "3hdd", "seq1-16M-long", "pid best"))),
+    ("3 HDD, 3 streams", ("3hdd", "seq3"), 0.97, "3 disks, one each (`pid`)", (max, (1, "3hdd", "seq3", "pid best"))),
+    ("3 HDD, 8 streams", ("3hdd", "seq8"), 0.95, "best of `pid` and md",
+     (max, (1, "3hdd", "seq8", "pid best"), (1, "3hdd", "seq8", "md"))),
+    ("3 HDD, random 4 KiB QD1", ("3hdd", "rand1"), 1.2, "`pid`", (max, (1, "3hdd", "rand1", "pid best"))),
+    ("the same, file of 1600 MiB", ("3hdd", "rand1-long"), 1.2, "`pid`",
+     (max, (1, "3hdd", "rand1-long", "pid best"))),
+    ("3 HDD, one loaded, 1 stream", ("3hdd-loaded", "seq1"), 4.0, "worst `pid`",
+     (max, (1, "3hdd-loaded", "seq1", "pid worst"))),
+    ("the same", ("3hdd-loaded", "seq1"), 0.9, "two free disks", (max, (1, "2hdd", "seq1", "roundrobin"))),
+    ("the same, file of 1600 MiB", ("3hdd-loaded", "seq1-long"), 0.9, "two free disks",
+     (max, (1, "2hdd", "seq1-long", "roundrobin"))),
+    ("the same, readahead 16 MiB", ("3hdd-loaded", "seq1-16M"), 0.9, "two free disks",
+     (max, (1, "2hdd", "seq1-16M", "roundrobin"))),
+    ("2 HDD + SSD, 1 stream", ("2hdd+ssd", "seq1"), 2.7, "worst `pid`", (max, (1, "2hdd+ssd", "seq1", "pid worst"))),
+    ("SSD + NVMe, 1 stream", ("ssd+nvme", "seq1"), 0.97, "SSD and NVMe",
+     (sum, (1, "ssd+nvme", "seq1", "pid worst"), (1, "ssd+nvme", "seq1", "pid best"))),
+    ("SSD + NVMe, random 4 KiB QD32", ("ssd+nvme", "rand32"), 1.0, "NVMe",
+     (max, (1, "ssd+nvme", "rand32", "pid best"))),
+    ("2 SSD, 1 stream", ("2ssd", "seq1"), 0.99, "best other", None),
+    ("2 SSD, random 4 KiB QD32", ("2ssd", "rand32"), 0.99, "best other", None),
+    ("2 NVMe, 1 stream", ("2nvme", "seq1"), 0.99, "best other", None),
+    ("2 NVMe, random 4 KiB QD32", ("2nvme", "rand32"), 0.99, "best other", None),
+]
+
+# MiB/s that the announcement of the first roundrobin patches gave, 2021: (pid, roundrobin).
+# Under pid on 2 HDD and SSD it is the worst and the best of its runs.
+ANNOUNCED = {
+    ("3hdd", "ann1"): ("217", "409"),
+    ("3hdd", "ann8"): ("1569", "1733"),
+    ("2hdd+ssd", "ann1"): ("220 to 513", "541"),
+    ("2hdd+ssd", "ann8"): ("1843", "2485"),
+}
+
 # Why roundrobin is below the best of the others, where it is.
-CAUSES = {}
+CAUSES = {
+    ("3hdd", "seq2"): "one stream has two disks to itself until it ends; the other, then alone, is at its end too soon to gain from three",
+    ("ssd+nvme", "rand1"): "single reads take turns among flash drives of up to one and a half times each other's time",
+}
