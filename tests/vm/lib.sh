@@ -14,7 +14,7 @@ tap_n=0 tap_failed=0
 # The kernel under test, and all that the packages depend on, so that they install without a network.
 packages=(systemd-sysv udev kmod initramfs-tools linux-base btrfs-progs eatmydata
 	dkms make gcc libc6-dev patch xz-utils zstd linux-source-6.12 libjson-c5 libbtrfsutil1 libgcrypt20 libxxhash0
-	openssl mokutil jq pkg-config ccache)
+	openssl mokutil jq pkg-config apt-utils ccache)
 
 # Most of what DKMS builds was built before: the compiler's results are kept from one test to the next.
 path=/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin
