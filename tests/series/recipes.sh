@@ -78,7 +78,7 @@ stops() {
 
 subjects() {
 	sed '/^#/d' "$top/kernel/6.12/series" | while read -r patch; do
-		sed -n '/^Subject:/,/^$/p' "$top/kernel/6.12/$patch" | tr -d '\n' | sed 's/.*btrfs: //'
+		sed -n '/^Subject:/,/^$/p' "$top/kernel/6.12/$patch" | tr -d '\n' | sed -e 's/^Subject: \[PATCH\] //' -e 's/^btrfs: //'
 		echo
 	done
 }

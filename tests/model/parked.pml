@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How mq-deadline inserts requests when its lock is taken, on processors that
+ * delay their stores: each has a buffer, first in first out, that empties when it
+ * likes. Loads look into the own buffer, then into memory. Two processors insert
+ * a request each, a third takes the lock for something else. Shown of every
+ * order of events: nothing stays parked when all have left, and whoever inserted
+ * a request and then finds no work has had it dispatched.
+ *
+ * A part of the protocol is left out with -DNO_UNLOCK_MB, -DNO_PARK_MB,
+ * -DNO_RELEASE or -DNO_ACQUIRE; then one of the two is not true.
+ */
+#define INSERTERS	2
+#define CPUS		3
+
+#define NONE		0
+#define UNLOCK		1	/* dd->lock is free */
+#define PARK		2	/* a request is on parked.list, parked.nr counts it */
+#define ADD		3	/* requests are on the FIFO lists */
+#define CLEAR		4	/* they were dispatched */
+#define SUB		5	/* parked.nr counts so many less */
+
+/* What is in memory. A set of requests is a mask of their processors. */
+bit lock;
+byte list, nr, fifo;
+byte dispatched;
+byte left;
+
+chan buffer[CPUS] = [6] of { byte, byte };
+/* What a processor has in its buffer: its view of fifo, changes of nr, a release. */
+byte fifo_stores[CPUS], fifo_view[CPUS], unlocks[CPUS];
+short nr_delta[CPUS];
+
+#define my_fifo		(fifo_stores[me] -> fifo_view[me] : fifo)
+#define my_nr		(nr + nr_delta[me])
+#define count(set)	(((set) & 1) + (((set) >> 1) & 1))
+#define smp_mb()	empty(buffer[me])
+
+proctype buffer_of(byte me)
+{
+	byte op, arg;
+
+end:	do
+	:: atomic { buffer[me]?op, arg;
+		if
+		:: op == UNLOCK -> lock = 0; unlocks[me]--
+		:: op == PARK -> list = list | arg; nr++; nr_delta[me] = nr_delta[me] - 1
+		:: op == ADD -> fifo = fifo | arg; fifo_stores[me]--
+		:: op == CLEAR -> fifo = 0; dispatched = dispatched | arg; fifo_stores[me]--
+		:: op == SUB -> nr = nr - arg; nr_delta[me] = nr_delta[me] + arg
+		fi;
+		op = 0; arg = 0 }
+	od
+}
+
+inline store_add(set)
+{
+	atomic { fifo_view[me] = my_fifo | set; fifo_stores[me]++; buffer[me]!ADD, set }
+}
+
+inline store_clear()
+{
+	atomic { set = my_fifo; fifo_view[me] = 0; fifo_stores[me]++; buffer[me]!CLEAR, set; set = 0 }
+}
+
+inline store_sub(n)
+{
+	atomic { nr_delta[me] = nr_delta[me] - n; buffer[me]!SUB, n }
+}
+
+/* An own release that is still in the buffer comes first: it is the same place. */
+inline spin_lock()
+{
+	atomic { lock == 0 && unlocks[me] == 0 -> lock = 1 }
+}
+
+/* Orders nothing if it fails. */
+inline spin_trylock(got)
+{
+	atomic {
+		unlocks[me] == 0;
+		if
+		:: lock == 0 -> lock = 1; got = true
+		:: else -> got = false
+		fi
+	}
+}
+
+inline spin_unlock()
+{
+	atomic { unlocks[me]++; buffer[me]!UNLOCK, 0 }
+}
+
+inline insert_parked()
+{
+	if
+	:: my_nr == 0
+	:: else ->
+		/* Under parked.lock: what its last holder did is in memory. */
+		atomic { taken = list; list = 0 };
+		if
+		:: taken == 0
+		:: else ->
+#ifdef NO_RELEASE
+			store_sub(count(taken));
+			store_add(taken);
+#else
+			store_add(taken);
+			store_sub(count(taken));
+#endif
+			taken = 0
+		fi
+	fi
+}
+
+inline dd_lock()
+{
+	spin_lock();
+	insert_parked()
+}
+
+inline dd_unlock()
+{
+	do
+	:: insert_parked();
+		spin_unlock();
+#ifndef NO_UNLOCK_MB
+		smp_mb();
+#endif
+		if
+		:: my_nr == 0 -> break
+		:: else ->
+			spin_trylock(got);
+			if
+			:: got
+			:: else -> break
+			fi
+		fi
+	od
+}
+
+inline insert_request(request)
+{
+	spin_trylock(got);
+	if
+	:: got ->
+		insert_parked();
+		store_add(request);
+		dd_unlock()
+	:: else ->
+		atomic { nr_delta[me] = nr_delta[me] + 1; buffer[me]!PARK, request };
+#ifndef NO_PARK_MB
+		smp_mb();
+#endif
+		spin_trylock(got);
+		if
+		:: got -> dd_unlock()
+		:: else
+		fi
+	fi
+}
+
+/* A released store is no later than the count that says it was made. */
+inline has_work(work)
+{
+#ifdef NO_ACQUIRE
+	work = my_fifo != 0;
+	work = work || my_nr != 0
+#else
+	work = my_nr != 0;
+	work = work || my_fifo != 0
+#endif
+}
+
+inline run_queue()
+{
+	do
+	:: has_work(work);
+		if
+		:: work -> dd_lock(); store_clear(); dd_unlock()
+		:: else -> break
+		fi
+	od;
+	/* What this processor dispatched itself may be in its buffer. */
+	smp_mb();
+	assert(dispatched & (1 << me))
+}
+
+proctype inserter(byte me)
+{
+	byte taken, set;
+	bool got, work;
+
+	insert_request(1 << me);
+	/* Its queue is run at once, or later by somebody else. */
+	if
+	:: run_queue()
+	:: true
+	fi;
+	left++
+}
+
+proctype other(byte me)
+{
+	byte taken;
+	bool got;
+
+	dd_lock();
+	dd_unlock();
+	left++
+}
+
+init {
+	atomic {
+		run buffer_of(0); run buffer_of(1); run buffer_of(2);
+		run inserter(0); run inserter(1); run other(2)
+	};
+	left == CPUS && empty(buffer[0]) && empty(buffer[1]) && empty(buffer[2]);
+	assert(list == 0 && nr == 0 && !lock)
+}

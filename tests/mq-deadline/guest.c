@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The first and only process of a machine with two processors: runs loads on
+ * null_blk with mq-deadline as it is in this kernel and as it is in the stock one
+ * (a module, "dd-stock"), and prints what the kernel counted, a line each:
+ *	takes SCHEDULER THREADS LOCK_TAKES IOS
+ *	merge SCHEDULER THREADS REQUESTS IOS
+ *	stress ios N flushes N switched N
+ *	end
+ * Judges nothing: that is the script's on the host.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "load.h"
+
+#define MAX_THREADS	64
+
+static const char *const schedulers[] = { "dd-stock", "mq-deadline" };
+
+static void mount_all(void)
+{
+	static const char *const what[][2] = {
+		{ "proc", "/proc" }, { "sysfs", "/sys" }, { "devtmpfs", "/dev" },
+		{ "debugfs", "/sys/kernel/debug" }, { "configfs", "/sys/kernel/config" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
+		mkdir(what[i][1], 0755);
+		if (mount(what[i][0], what[i][1], what[i][0], 0, NULL))
+			die("mount", what[i][1]);
+	}
+}
+
+static void load_module(const char *file)
+{
+	int fd = open(file, O_RDONLY);
+
+	if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
+		die("load", file);
+	close(fd);
+}
+
+/* Sums column number of the lines of lock_stat that are of this lock. */
+static unsigned long long lock_takes(const char *scheduler)
+{
+	const char *lock = strcmp(scheduler, "dd-stock") ? "&dd->lock" : "&dd->stock_lock";
+	static char text[1 << 20];
+	unsigned long long takes = 0, n;
+	char *line, *rest = text, *at;
+
+	get("/proc/lock_stat", text, sizeof(text));
+	while ((line = strsep(&rest, "\n"))) {
+		at = line + strspn(line, " ");
+		if (strncmp(at, lock, strlen(lock)) || !strchr(":#", at[strlen(lock)]))
+			continue;
+		at = strchr(at, ':');
+		if (at && sscanf(at + 1, "%*s %*s %*s %*s %*s %*s %*s %llu", &n) == 1)
+			takes += n;
+	}
+	return takes;
+}
+
+/* Requests that the disk has completed for writing. */
+static unsigned long long requests_written(const char *disk)
+{
+	unsigned long long n = 0;
+	char file[64], text[512];
+
+	snprintf(file, sizeof(file), "/sys/block/%s/stat", disk);
+	get(file, text, sizeof(text));
+	sscanf(text, "%*u %*u %*u %*u %llu", &n);
+	return n;
+}
+
+static void run_threads(const char *disk, struct job like, unsigned int threads)
+{
+	pthread_t thread[MAX_THREADS];
+	struct job jobs[MAX_THREADS];
+	unsigned int i;
+
+	like.fd = open_disk(disk);
+	for (i = 0; i < threads; i++) {
+		jobs[i] = like;
+		jobs[i].id = i;
+		if (pthread_create(&thread[i], NULL, run_job, &jobs[i]))
+			die("pthread_create", "");
+	}
+	for (i = 0; i < threads; i++)
+		pthread_join(thread[i], NULL);
+	close(like.fd);
+}
+
+/* A device that is faster than its users. */
+static void count_takes(unsigned int threads)
+{
+	static const char *const settings[] = {
+		"size=1024", "queue_mode=2", "irqmode=0", "submit_queues=1", "hw_queue_depth=128", NULL,
+	};
+	const struct job load = {
+		.depth = 4, .batch = 4, .ios = 24000 / threads / 4 * 4, .span = 16 << 20,
+	};
+	unsigned int i;
+
+	make_disk("nullb_count", settings);
+	for (i = 0; i < 2; i++) {
+		set_scheduler("nullb_count", schedulers[i]);
+		put("/proc/lock_stat", "0");
+		run_threads("nullb_count", load, threads);
+		printf("takes %s %u %llu %llu\n", schedulers[i], threads, lock_takes(schedulers[i]),
+		       (unsigned long long)load.ios * threads);
+	}
+	remove_disk("nullb_count");
+}
+
+/* A device that takes long: merging is what it needs. */
+static void count_merges(unsigned int threads)
+{
+	static const char *const settings[] = {
+		"size=1024", "queue_mode=2", "irqmode=2", "completion_nsec=2000000", "submit_queues=1",
+		"hw_queue_depth=2", NULL,
+	};
+	const struct job load = {
+		.depth = 16, .batch = 1, .ios = 32000 / threads, .span = 16 << 20, .write = true, .sequential = true,
+	};
+	unsigned long long before;
+	unsigned int i;
+
+	make_disk("nullb_merge", settings);
+	for (i = 0; i < 2; i++) {
+		set_scheduler("nullb_merge", schedulers[i]);
+		put("/sys/block/nullb_merge/queue/nr_requests", "64");
+		before = requests_written("nullb_merge");
+		run_threads("nullb_merge", load, threads);
+		printf("merge %s %u %llu %llu\n", schedulers[i], threads, requests_written("nullb_merge") - before,
+		       (unsigned long long)load.ios * threads);
+	}
+	remove_disk("nullb_merge");
+}
+
+/* Two hardware queues, a cache to flush, and one request in 50 given back by the driver. */
+static void run_stress(unsigned int seconds)
+{
+	static const char *const settings[] = {
+		"size=64", "queue_mode=2", "irqmode=2", "completion_nsec=50000", "submit_queues=2", "hw_queue_depth=8",
+		"memory_backed=1", "cache_size=1", "requeue_inject/interval=50",
+		"requeue_inject/probability=100", "requeue_inject/times=-1", "requeue_inject/verbose=0", NULL,
+	};
+	char text[256];
+
+	make_disk("nullb_stress", settings);
+	stress("nullb_stress", 16, seconds);
+	get("/sys/block/nullb_stress/inflight", text, sizeof(text));
+	printf("inflight %s", text);
+	get("/sys/kernel/debug/block/nullb_stress/sched/queued", text, sizeof(text));
+	printf("queued %s", text);
+	get("/sys/kernel/debug/block/nullb_stress/sched/owned_by_driver", text, sizeof(text));
+	printf("owned %s", text);
+	remove_disk("nullb_stress");
+}
+
+int main(void)
+{
+	static const unsigned int threads[] = { 1, 8, 32, 64 };
+	unsigned int i;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	mount_all();
+	load_module("/dd-stock.ko");
+	for (i = 0; i < 4; i++)
+		count_takes(threads[i]);
+	for (i = 0; i < 4; i++)
+		count_merges(threads[i]);
+	run_stress(20);
+	puts("end");
+	fflush(stdout);
+	reboot(RB_AUTOBOOT);
+	return 0;
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Threads of all priorities that write, flush and read back what they wrote,
+ * while the driver gives requests back and the scheduler is switched under them.
+ * A block that is not what was written, or a request that never ends, is the
+ * failure; the latter is seen by who waits for this machine.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "load.h"
+
+#define DEPTH	8
+#define BLOCKS	64
+#define IOPRIO_WHO_PROCESS	1
+#define IOPRIO(class)		((class) << 13)
+
+static atomic_bool stop;
+static atomic_ullong ios, flushes;
+
+struct writer {
+	pthread_t thread;
+	int fd;
+	unsigned int id;
+	uint64_t written[BLOCKS];	/* what each block holds */
+};
+
+/* Random numbers say what; the same block is never under way twice. */
+static void round_of_io(struct writer *w, aio_context_t ctx, char *data, uint64_t *state)
+{
+	const bool write = random_below(state, 2);
+	const unsigned int first = random_below(state, BLOCKS - DEPTH);
+	struct iocb cbs[DEPTH], *ptrs[DEPTH];
+	struct io_event events[DEPTH];
+	unsigned int i, done = 0;
+
+	for (i = 0; i < DEPTH; i++) {
+		uint64_t *block = (uint64_t *)(data + i * BLOCK), n = first + i;
+
+		if (write) {
+			w->written[n] = *state + i;
+			block[0] = block[BLOCK / 8 - 1] = w->written[n];
+		}
+		aio_prepare(&cbs[i], w->fd, block, ((uint64_t)w->id * BLOCKS + n) * BLOCK, write);
+		ptrs[i] = &cbs[i];
+	}
+	/* Now and then one after the other, without a plug. */
+	if (random_below(state, 2))
+		aio_submit(ctx, ptrs, DEPTH);
+	else
+		for (i = 0; i < DEPTH; i++)
+			aio_submit(ctx, &ptrs[i], 1);
+	while (done < DEPTH)
+		done += aio_wait(ctx, events, DEPTH);
+	for (i = 0; i < DEPTH && !write; i++) {
+		uint64_t *block = (uint64_t *)(data + i * BLOCK);
+
+		if (block[0] != w->written[first + i] || block[BLOCK / 8 - 1] != w->written[first + i])
+			die("a block", "differs from what was written");
+	}
+	atomic_fetch_add(&ios, DEPTH);
+}
+
+static void *run_writer(void *arg)
+{
+	struct writer *w = arg;
+	uint64_t state = w->id + 99;
+	aio_context_t ctx = aio_open(DEPTH);
+	void *data;
+
+	if (posix_memalign(&data, BLOCK, DEPTH * BLOCK))
+		die("memory", "");
+	memset(data, 0, DEPTH * BLOCK);
+	while (!atomic_load(&stop)) {
+		if (syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO(1 + random_below(&state, 3))))
+			die("ioprio_set", "");
+		round_of_io(w, ctx, data, &state);
+		if (!random_below(&state, 8)) {
+			if (fdatasync(w->fd))
+				die("fdatasync", "");
+			atomic_fetch_add(&flushes, 1);
+		}
+	}
+	free(data);
+	aio_close(ctx);
+	return NULL;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
+}
+
+/* Until the time is over. Returns how often. */
+static unsigned int switch_schedulers(const char *disk, unsigned int seconds)
+{
+	static const char *const names[] = { "none", "mq-deadline", "dd-stock", "mq-deadline" };
+	const uint64_t end = now_ms() + seconds * 1000ull;
+	unsigned int n = 0;
+
+	while (now_ms() < end) {
+		set_scheduler(disk, names[n++ % 4]);
+		usleep(200000);
+	}
+	set_scheduler(disk, "mq-deadline");
+	return n;
+}
+
+void stress(const char *disk, unsigned int threads, unsigned int seconds)
+{
+	struct writer *w = calloc(threads, sizeof(*w));
+	unsigned int i, switched;
+
+	for (i = 0; i < threads; i++) {
+		w[i].id = i;
+		w[i].fd = open_disk(disk);
+		if (pthread_create(&w[i].thread, NULL, run_writer, &w[i]))
+			die("pthread_create", "");
+	}
+	switched = switch_schedulers(disk, seconds);
+	atomic_store(&stop, true);
+	for (i = 0; i < threads; i++) {
+		pthread_join(w[i].thread, NULL);
+		close(w[i].fd);
+	}
+	free(w);
+	printf("stress ios %llu flushes %llu switched %u\n", ios, flushes, switched);
+}
