@@ -6,6 +6,7 @@
  *	takes SCHEDULER THREADS LOCK_TAKES IOS
  *	merge SCHEDULER THREADS REQUESTS IOS
  *	stress ios N flushes N switched N
+ *	lockdep 1, while it looks
  *	end
  * Judges nothing: that is the script's on the host.
  */
@@ -79,6 +80,17 @@ static unsigned long long requests_written(const char *disk)
 	get(file, text, sizeof(text));
 	sscanf(text, "%*u %*u %*u %*u %llu", &n);
 	return n;
+}
+
+/* It stops after its first complaint, whoever reads that. */
+static void print_lockdep(void)
+{
+	static char text[1 << 16];
+	const char *at;
+
+	get("/proc/lockdep_stats", text, sizeof(text));
+	at = strstr(text, "debug_locks:");
+	printf("lockdep %d\n", at ? atoi(at + strlen("debug_locks:")) : -1);
 }
 
 static void run_threads(const char *disk, struct job like, unsigned int threads)
@@ -180,6 +192,7 @@ int main(void)
 	for (i = 0; i < 4; i++)
 		count_merges(threads[i]);
 	run_stress(20);
+	print_lockdep();
 	puts("end");
 	fflush(stdout);
 	reboot(RB_AUTOBOOT);

@@ -24,7 +24,7 @@ make_initrd() {
 boot() {
 	timeout "${TIMEOUT:-3000}" qemu-system-x86_64 -accel tcg,thread=multi -smp 2 -m 768 -display none -no-reboot \
 		-serial "file:$work/console" -kernel "$out/arch/x86/boot/bzImage" -initrd "$work/initrd" \
-		-append 'console=ttyS0 panic=-1 loglevel=4 null_blk.nr_devices=0'
+		-append 'console=ttyS0 panic=-1 loglevel=5 null_blk.nr_devices=0'
 	tr -d '\r' < "$work/console" > "$work/out"
 }
 
@@ -56,5 +56,6 @@ in_range "$(sed -n 's/^stress .* switched //p' "$work/out")" 4 1000000 'stress: 
 for what in inflight queued owned; do
 	is "$(sed -n "s/^$what *//p" "$work/out" | tr -s ' ' '\n' | sort -u)" 0 "stress: nothing is left $what"
 done
+is "$(sed -n 's/^lockdep *//p' "$work/out")" 1 'lockdep has not turned itself off'
 is "$(grep -cE 'BUG:|WARNING:|INFO: |Oops|Kernel panic|possible (circular|recursive)' "$work/out")" 0 'the kernel does not complain'
 done_testing
