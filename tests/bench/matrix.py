@@ -172,6 +172,14 @@ ANNOUNCED = {
     ("2hdd+ssd", "ann8"): ("1843", "2485"),
 }
 
+# Why a goal is missed, where it is.
+MISSED = {
+    ("3hdd", "seq1-16M"): "a turn is half of what is in flight: at times one of the three disks has none",
+    ("3hdd", "rand1"): "the file has a tenth of the disk, where the nearest of three heads is that much nearer and not more",
+    ("3hdd-loaded", "seq1"): "two visits to the loaded disk, to find out how it does",
+    ("3hdd-loaded", "seq1-16M"): "the same, and each is of more",
+}
+
 # Why roundrobin is below the best of the others, where it is.
 CAUSES = {
     ("3hdd", "seq2"): "one stream has two disks to itself until it ends; the other, then alone, is at its end too soon to gain from three",

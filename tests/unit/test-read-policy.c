@@ -285,6 +285,41 @@ static void test_slow_disk_takes_no_turns(void **state)
 	assert_int_equal(btrfs_rr_nr_sharers(m + 3, 1, 0), 0);
 }
 
+static void test_disks_of_others_take_no_turns(void **state)
+{
+	struct btrfs_rr_mirror m[4] = { mirror(true), mirror(true), mirror(true), mirror(true) };
+	unsigned int sharers;
+
+	(void)state;
+	m[0].taken = true;
+	m[2].taken = true;
+	sharers = btrfs_rr_nr_sharers(m, 4, 4);
+	assert_int_equal(sharers, 2);
+	/* So each of the two is read from for longer. */
+	assert_true(btrfs_rr_region_bytes(sharers, 8 * SZ_1M) >
+		    btrfs_rr_region_bytes(4, 8 * SZ_1M));
+}
+
+static void test_large_region_on_a_slow_disk(void **state)
+{
+	struct btrfs_rr_mirror m[3] = { mirror(true), mirror(true), mirror(true) };
+	struct btrfs_rr_read rd = request(SZ_1M);
+
+	(void)state;
+	/* However much is read ahead, a turn is not mistaken for staying. */
+	rd.region = btrfs_rr_region_bytes(2, 64 * (u64)SZ_1M);
+	assert_true(rd.region < BTRFS_RR_REGION_MAX);
+	rd.readahead = SZ_32M;
+	rd.run = rd.region;
+	rd.stick = 1;
+	for (int i = 0; i < 3; i++)
+		m[i].pos = m[i].last_end = 64 * (u64)SZ_1M;
+	/* One read from the slow disk would be here first, a region would not. */
+	m[0].scale = 4 * BTRFS_RR_SCALE_ONE;
+	m[1].load_ns = m[2].load_ns = btrfs_rr_transfer_ns(true, 16 * SZ_1M);
+	assert_int_not_equal(btrfs_rr_choose(&rd, m, 3), 0);
+}
+
 static void test_goes_on_when_a_disk_is_idle(void **state)
 {
 	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
@@ -347,6 +382,8 @@ int main(void)
 		cmocka_unit_test(test_leaves_a_disk_for_flash),
 		cmocka_unit_test(test_region),
 		cmocka_unit_test(test_slow_disk_takes_no_turns),
+		cmocka_unit_test(test_disks_of_others_take_no_turns),
+		cmocka_unit_test(test_large_region_on_a_slow_disk),
 		cmocka_unit_test(test_goes_on_when_a_disk_is_idle),
 		cmocka_unit_test(test_single_reads_keep_to_an_area),
 	};
