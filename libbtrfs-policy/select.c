@@ -105,7 +105,7 @@ static void set_limits(struct limits *limits, const struct bp_site *sites, size_
 	limits->role.devs_min = profile->devs_min;
 	limits->role.devs_max = most;
 	limits->role.devs_increment = profile->devs_increment;
-	limits->role.useful = btrfs_role_useful_bytes(
+	limits->role.useful = btrfs_role_useful_bytes(btrfs_role_kind(type),
 		btrfs_role_max_chunk(&limits->size, BTRFS_ROLE_RANK_FIRST),
 		limits->size.max_stripe, profile->dev_stripes);
 }

@@ -97,7 +97,7 @@ static inline void role_array_make(struct role_array *array, u64 seed)
 	array->limits.max_stripe = 1024 * ROLE_ARRAY_MIB;
 	if (array->limits.max_stripe > array->limits.max_chunk)
 		array->limits.max_stripe = array->limits.max_chunk;
-	array->profile.useful = btrfs_role_useful_bytes(
+	array->profile.useful = btrfs_role_useful_bytes(array->kind,
 		btrfs_role_max_chunk(&array->limits, BTRFS_ROLE_RANK_FIRST),
 		array->limits.max_stripe, array->limits.dev_stripes);
 }

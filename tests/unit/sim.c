@@ -146,7 +146,8 @@ static uint64_t longest_chunk(const struct sim *sim, enum sim_kind kind, int ran
 
 uint64_t sim_useful(const struct sim *sim, enum sim_kind kind, enum sim_profile profile)
 {
-	uint64_t stripe, most = longest_chunk(sim, kind, 0, &stripe), useful = 64 * MiB;
+	uint64_t stripe, most = longest_chunk(sim, kind, 0, &stripe);
+	uint64_t useful = (kind == SIM_DATA ? 128 : 64) * MiB;
 
 	useful = stripe < useful ? stripe : useful;
 	useful = most < useful ? most : useful;
