@@ -107,6 +107,10 @@ try 'remove: another one' btrfs device remove 4 "$LAB_MNT"
 is "$(where DATA | grep -c 3)" 0 'remove: its data did not go to the metadata-only device'
 
 # --- shrink ---
+# In extents that fit into any chunk, which is a tenth of what there is at most.
+rm "$LAB_MNT/f"
+for i in $(seq 30); do lab_fill "$LAB_MNT/f$i" 10 "$i"; done
+sync
 try 'shrink: metadata may be on the disks' btrfs -q device policy tag data-preferred 1 2 3 "$LAB_MNT"
 try 'shrink: but not on the SSD' btrfs -q device policy tag data-only 3 "$LAB_MNT"
 try 'shrink: it moves' btrfs balance start -m "$LAB_MNT"
