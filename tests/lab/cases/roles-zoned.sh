@@ -29,7 +29,8 @@ where() {
 mount -t configfs none /sys/kernel/config
 # The one that is always there keeps nothing: what is read of it is anything, superblocks too.
 rm -f /dev/nullb0
-try 'zoned disks' eval 'zoned zone1 1280 && zoned zone2 1280' || bail_out disks
+# Linux 7.3 wants 8 zones.
+try 'zoned disks' eval 'zoned zone1 2048 && zoned zone2 2048' || bail_out disks
 # mkfs.btrfs fails on both sorts at once, the kernel does not.
 try mkfs mkfs.btrfs -q -f -K -O zoned -U "$LAB_UUID" -d single -m single /dev/zone1 /dev/zone2 || bail_out mkfs
 try mount lab_mount /dev/zone1 || bail_out mount
