@@ -147,19 +147,20 @@ static int judge_enforced(struct btrfs_policy_fs *fs)
 	return fs->enforced_why ? 0 : bp_nomem(fs);
 }
 
-/* Stock btrfs.ko names no version; one that a package built does. */
-static int read_module_version(struct btrfs_policy_fs *fs)
+/* Stock modules name no version; those that a package built do. */
+static int read_module_version(struct btrfs_policy_fs *fs, const char *module, char **version)
 {
-	static const char name[] = "../../module/btrfs/version";
-	char text[64];
-	int ret = fs->ops->sysfs_read(fs->backend, name, text, sizeof(text));
+	char text[64], name[64];
+	int ret;
 
+	snprintf(name, sizeof(name), "../../module/%s/version", module);
+	ret = fs->ops->sysfs_read(fs->backend, name, text, sizeof(text));
 	if (ret == -ENOENT)
 		return 0;
 	if (ret)
-		return bp_failed(fs, ret, "cannot read '/sys/module/btrfs/version'");
-	fs->module_version = strdup(text);
-	return fs->module_version ? 0 : bp_nomem(fs);
+		return bp_failed(fs, ret, "cannot read '/sys/module/%s/version'", module);
+	*version = strdup(text);
+	return *version ? 0 : bp_nomem(fs);
 }
 
 int bp_capabilities_read(struct btrfs_policy_fs *fs)
@@ -172,7 +173,9 @@ int bp_capabilities_read(struct btrfs_policy_fs *fs)
 	for (size_t i = 0; !ret && i < ROWS; i++)
 		ret = read_row(fs, &rows[i], &fs->capabilities[i]);
 	if (!ret)
-		ret = read_module_version(fs);
+		ret = read_module_version(fs, "btrfs", &fs->module_version);
+	if (!ret)
+		ret = read_module_version(fs, "mq_deadline", &fs->scheduler_version);
 	return ret ? ret : judge_enforced(fs);
 }
 
@@ -184,6 +187,8 @@ void bp_capabilities_free(struct btrfs_policy_fs *fs)
 	free(fs->enforced_why);
 	free(fs->module_version);
 	fs->module_version = NULL;
+	free(fs->scheduler_version);
+	fs->scheduler_version = NULL;
 	fs->capabilities = NULL;
 	fs->enforced_why = NULL;
 	fs->enforced = false;
@@ -272,4 +277,9 @@ BP_PUBLIC const char *btrfs_policy_kernel_name(const struct btrfs_policy_fs *fs)
 BP_PUBLIC const char *btrfs_policy_module_version(const struct btrfs_policy_fs *fs)
 {
 	return fs->module_version;
+}
+
+BP_PUBLIC const char *btrfs_policy_scheduler_version(const struct btrfs_policy_fs *fs)
+{
+	return fs->scheduler_version;
 }

@@ -18,7 +18,7 @@ inventory() {
 
 # An initramfs for the machine of main-job.sh alone: the emulated processor packs and unpacks it often.
 small_initramfs() {
-	printf '%s\n' virtio_pci virtio_blk virtio_scsi sd_mod btrfs > "$root/etc/initramfs-tools/modules"
+	printf '%s\n' virtio_pci virtio_blk virtio_scsi sd_mod btrfs mq-deadline > "$root/etc/initramfs-tools/modules"
 	printf '%s\n' MODULES=list COMPRESS=zstd COMPRESSLEVEL=1 > "$root/etc/initramfs-tools/conf.d/vm-test"
 	in_root "$root" update-initramfs -u -k "$kernel"
 }
@@ -30,7 +30,7 @@ copy_debs() {
 # The same packages under a lower version, in debs/previous: what an upgrade starts from.
 previous=$(cat "$top/VERSION")~a
 make_previous() {
-	local deb
+	local deb folder
 	mkdir -p "$root/debs/previous"
 	for deb in "$build"/deb/*.deb; do
 		rm -rf "$work/deb"
@@ -38,14 +38,16 @@ make_previous() {
 		rm -f "$work/deb/DEBIAN/md5sums"
 		grep -rlF "$version" "$work/deb/DEBIAN" "$work/deb/usr/src" 2>/dev/null |
 			xargs -r sed -i "s/$version/$previous/g"
-		[ ! -d "$work/deb/usr/src" ] ||
-			mv "$work/deb/usr/src/btrfs-policy-$version" "$work/deb/usr/src/btrfs-policy-$previous"
+		for folder in "$work/deb/usr/src"/*-"$version"; do
+			[ ! -d "$folder" ] || mv "$folder" "${folder%"$version"}$previous"
+		done
 		dpkg-deb --root-owner-group -Zgzip -z1 -b "$work/deb" "$root/debs/previous" >/dev/null || return
 	done
 }
 
+# install_debs FOLDER [OPTION]
 install_debs() {
-	apt_in "$root" install $(cd "$root" && printf '/%s ' debs/"$1"/*.deb)
+	apt_in "$root" install ${2:-} $(cd "$root" && printf '/%s ' debs/"$1"/*.deb)
 }
 
 upgrades() {
@@ -54,13 +56,17 @@ upgrades() {
 	inventory > "$work/before"
 	check 'the build before this one installs' install_debs previous || finish
 	check 'its module is in the kernel' module_is "$previous"
+	check 'its scheduler too' module_is "$previous" "$kernel" mq-deadline
 	mkdir -p "$root/etc/btrfs-policy.d"
 	echo '# kept' > "$root/etc/btrfs-policy.d/test.conf"
 	check 'apt install ./*.deb upgrades it' install_debs new || finish
 	check 'the new module took the place of the old' module_is "$version" || finish
-	check 'it offers roles and roundrobin' module_offers device_role read_policy_roundrobin
+	check 'the new scheduler too' module_is "$version" "$kernel" mq-deadline
+	check 'it offers roles and roundrobin' module_offers btrfs device_role read_policy_roundrobin
+	check 'and the scheduler a limit for the idle class' module_offers mq-deadline idle_limit
 	check 'DKMS knows the new version only' only_version "$version"
 	check 'the initramfs has the new module' initramfs_has updates/dkms
+	check 'and the new scheduler' initramfs_has updates/dkms "$kernel" mq-deadline
 	check 'the front is found first' btrfs_is /usr/sbin/btrfs
 	check 'saved settings are still there' test -e "$root/etc/btrfs-policy.d/test.conf"
 }
@@ -87,33 +93,36 @@ kept_root() {
 		check 'the packages, upgraded and kept' module_is "$version"
 }
 
-# module_is VERSION [KERNEL]: no version is the stock module.
+# module_is VERSION [KERNEL [MODULE]]: no version is the stock module.
 module_is() {
-	local have
-	have=$(in_root "$root" modinfo -k "${2:-$kernel}" -F version btrfs) || return
-	[ "$have" = "$1" ] || { echo "btrfs.ko is of version '$have', want '$1'"; return 1; }
+	local module=${3:-btrfs} have
+	have=$(in_root "$root" modinfo -k "${2:-$kernel}" -F version "$module") || return
+	[ "$have" = "$1" ] || { echo "$module.ko is of version '$have', want '$1'"; return 1; }
 }
 
-# All of the series is in it, what a configuration symbol could leave out as well.
+# module_offers MODULE NAME...: all of the series is in it, what a configuration symbol could leave out as well.
 module_offers() {
-	local file name
-	file=$root$(in_root "$root" modinfo -k "$kernel" -F filename btrfs) || return
-	xz -dcf "$file" > "$work/btrfs.ko" || return
-	for name; do
-		grep -qF "$name" "$work/btrfs.ko" || { echo "no '$name' in $file"; return 1; }
+	local module=$1 file name
+	shift
+	file=$root$(in_root "$root" modinfo -k "$kernel" -F filename "$module") || return
+	xz -dcf "$file" > "$work/$module.ko" || return
+	for name in "$@" btrfs_policy=series; do
+		grep -qF "$name" "$work/$module.ko" || { echo "no '$name' in $file"; return 1; }
 	done
 }
 
-# initramfs_has FOLDER [KERNEL]
+# initramfs_has FOLDER [KERNEL [MODULE]]
 initramfs_has() {
 	local of=${2:-$kernel}
 	in_root "$root" lsinitramfs "/boot/initrd.img-$of" | tee /dev/stderr |
-		grep -q "usr/lib/modules/$of/$1/btrfs.ko"
+		grep -q "usr/lib/modules/$of/$1/${3:-btrfs}.ko"
 }
 
+# Of both modules.
 only_version() {
-	in_root "$root" dkms status -m btrfs-policy | tee /dev/stderr |
-		awk -v want="btrfs-policy/$1," '$1 != want { bad = 1 } END { exit bad || NR != 1 }'
+	in_root "$root" dkms status | tee /dev/stderr |
+		awk -v version="$1," '$1 != "btrfs-policy/" version && $1 != "btrfs-policy-mq-deadline/" version { bad = 1 }
+			END { exit bad || NR != 2 }'
 }
 
 btrfs_is() {

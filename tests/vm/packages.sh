@@ -50,6 +50,7 @@ several_kernels() {
 		"/$(older_debs -e)"
 	check 'it has the module now' module_is "$version" "$older"
 	check 'in its initramfs too' initramfs_has updates/dkms "$older"
+	check 'and the scheduler' module_is "$version" "$older" mq-deadline
 	check 'the newer kernel still has it' module_is "$version"
 	check 'DKMS knows it for both' test \
 		"$(in_root "$root" dkms status -m btrfs-policy -v "$version" | grep -c ': installed')" = 2
@@ -69,6 +70,30 @@ refusals() {
 		says 'BUILD_EXCLUSIVE' 77 dkms build -m btrfs-policy -v "$version" -k 6.1.0-1-amd64
 }
 
+# served_without_scheduler TEXT: both modules are asked for anew; one of them is refused, and TEXT says why.
+served_without_scheduler() {
+	in_root "$root" "$src/kernels" remove >/dev/null
+	check 'asked for anew' says "$1" 0 "$src/kernels" install "$kernel"
+	check 'the scheduler stays the stock one' module_is '' "$kernel" mq-deadline
+	check 'in the initramfs too' initramfs_has kernel/block "$kernel" mq-deadline
+	check 'btrfs.ko is ours' module_is "$version"
+}
+
+# A kernel as Debian's for other machines, which has it built in, and one that lacks what it calls.
+refused_scheduler() {
+	local headers=$root/usr/src/linux-headers-$kernel
+	cp -p "$headers/.config" "$work/config" && cp -p "$headers/Module.symvers" "$work/symvers"
+	sed -i 's/^CONFIG_MQ_IOSCHED_DEADLINE=m/CONFIG_MQ_IOSCHED_DEADLINE=y/' "$headers/.config"
+	served_without_scheduler 'no mq-deadline.ko for kernel '"$kernel"': it is built in'
+	cp -p "$work/config" "$headers/.config"
+	sed -i '/\telv_register\t/d' "$headers/Module.symvers"
+	served_without_scheduler "does not offer 'elv_register'"
+	cp -p "$work/symvers" "$headers/Module.symvers"
+	check 'with all that it calls' in_root "$root" "$src/kernels" install "$kernel"
+	check 'it is ours again' module_is "$version" "$kernel" mq-deadline
+	check 'in the initramfs too' initramfs_has updates/dkms "$kernel" mq-deadline
+}
+
 # The firmware's variable that says Secure Boot is on, as the kernel shows it.
 secure_boot() {
 	local var=$root/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c
@@ -82,7 +107,7 @@ secure_boot() {
 signed_by_dkms() {
 	local key want
 	want=$(in_root "$root" openssl x509 -inform DER -in /var/lib/dkms/mok.pub -noout -serial)
-	key=$(in_root "$root" modinfo -k "$kernel" -F sig_key btrfs | tr -d ':\n\t ')
+	key=$(in_root "$root" modinfo -k "$kernel" -F sig_key "$1" | tr -d ':\n\t ')
 	[ -n "$key" ] && [ "serial=$key" = "$want" ] || { echo "signed by '$key', DKMS' key is '$want'"; return 1; }
 }
 
@@ -110,7 +135,8 @@ drop_signature() {
 
 # Without an enrolled key nothing is done, with one the module has to be signed with it.
 signatures() {
-	check 'the module is signed with the key of DKMS' signed_by_dkms
+	check 'the module is signed with the key of DKMS' signed_by_dkms btrfs
+	check 'the scheduler too' signed_by_dkms mq-deadline
 	secure_boot on
 	check 'Secure Boot without that key is refused, with the way out' \
 		says 'mokutil --import /var/lib/dkms/mok.pub' 1 "$src/kernel-source" check "$kernel"
@@ -127,24 +153,43 @@ signatures() {
 	check 'and installed' module_is "$version"
 }
 
-# The file as it was before the packages came.
+# The files as they were before the packages came.
 stock_is_untouched() {
-	grep "/$kernel/kernel/fs/btrfs/btrfs.ko" "$work/before" > "$work/stock" && (cd "$root" && sha256sum -c "$work/stock")
+	grep "^[0-9a-f]\{64\} .*/$kernel/kernel/\(fs/btrfs/btrfs\|block/mq-deadline\)\.ko" "$work/before" > "$work/stock" &&
+		[ "$(wc -l < "$work/stock")" = 2 ] && (cd "$root" && sha256sum -c "$work/stock")
 }
 
 by_hand() {
-	check 'the stock module is where it was, as it was' stock_is_untouched
-	check 'dkms uninstall' in_root "$root" dkms uninstall -m btrfs-policy -v "$version" -k "$kernel"
-	check 'the stock module is back' module_is ''
-	check 'in the initramfs too' initramfs_has kernel/fs/btrfs
-	check 'dkms install' in_root "$root" dkms install -m btrfs-policy -v "$version" -k "$kernel"
-	check 'ours again' module_is "$version"
+	local package module folder
+	check 'the stock modules are where they were, as they were' stock_is_untouched
+	while read -r package module folder; do
+		check "dkms uninstall $package" in_root "$root" dkms uninstall -m "$package" -v "$version" -k "$kernel"
+		check 'the stock module is back' module_is '' "$kernel" "$module"
+		check 'in the initramfs too' initramfs_has "kernel/$folder" "$kernel" "$module"
+		check 'dkms install' in_root "$root" dkms install -m "$package" -v "$version" -k "$kernel"
+		check 'ours again' module_is "$version" "$kernel" "$module"
+		check 'in the initramfs too' initramfs_has updates/dkms "$kernel" "$module"
+	done <<-'LIST'
+		btrfs-policy btrfs fs/btrfs
+		btrfs-policy-mq-deadline mq-deadline block
+	LIST
+}
+
+# The same version over itself: nothing is lost, nothing is there twice.
+reinstalls() {
+	check 'apt install --reinstall' install_debs new --reinstall
+	check 'the module is there' module_is "$version"
+	check 'the scheduler too' module_is "$version" "$kernel" mq-deadline
+	check 'DKMS knows this version only' only_version "$version"
+	check 'the front is found first' btrfs_is /usr/sbin/btrfs
 }
 
 goes_away() {
 	check 'remove' apt_in "$root" remove btrfs-policy btrfs-policy-dkms libbtrfs-policy0
 	check 'the stock module after remove' module_is ''
 	check 'its initramfs too' initramfs_has kernel/fs/btrfs
+	check 'the stock scheduler' module_is '' "$kernel" mq-deadline
+	check 'in the initramfs too' initramfs_has kernel/block "$kernel" mq-deadline
 	check 'the stock command' btrfs_is /usr/bin/btrfs
 	check 'the hook that stays until a purge does nothing' \
 		in_root "$root" /etc/kernel/postinst.d/btrfs-policy-dkms "$kernel"
@@ -165,11 +210,15 @@ comes_back() {
 	check 'dkms remove' in_root "$root" dkms remove -m btrfs-policy -v "$version" --all
 	check 'the stock module is back' module_is ''
 	check 'in the initramfs too' initramfs_has kernel/fs/btrfs
+	check 'the scheduler stands for itself' module_is "$version" "$kernel" mq-deadline
+	check 'dkms remove of it' in_root "$root" dkms remove -m btrfs-policy-mq-deadline -v "$version" --all
+	check 'the stock scheduler is back' module_is '' "$kernel" mq-deadline
 	patch=$(head -n 1 "$root$src/patches/series")
 	sed -i 's/^ /  /' "$root$src/patches/$patch"
 	check 'a series that does not fit is said, and fails nothing' \
 		says "$patch does not apply" 0 "$src/kernels" install "$kernel"
 	check 'the kernel keeps its stock module' module_is ''
+	check 'and has the scheduler' module_is "$version" "$kernel" mq-deadline
 	rm -rf "$root/var/cache/btrfs-policy-dkms"
 	in_root "$root" dpkg --force-depends --purge linux-source-6.12 >/dev/null 2>&1
 	check 'without the source it is refused' \
@@ -183,8 +232,10 @@ upgrades
 keep_root
 several_kernels
 refusals
+refused_scheduler
 signatures
 by_hand
+reinstalls
 goes_away
 comes_back
 echo "# seconds in all: $SECONDS"
