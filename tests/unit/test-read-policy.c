@@ -241,6 +241,88 @@ static void test_small_differences_are_none(void **state)
 	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
 }
 
+/* Single reads from flash of different speed, one at a time. */
+static int picks_of_second(u32 first, u32 second, u64 load_ns)
+{
+	unsigned int turn = 0;
+	int count = 0;
+
+	for (int i = 0; i < 100; i++) {
+		struct btrfs_rr_mirror m[2] = { mirror(false), mirror(false) };
+		struct btrfs_rr_read rd = request(4096);
+
+		m[0].scale = first;
+		m[1].scale = second;
+		m[0].load_ns = m[1].load_ns = load_ns;
+		rd.turn = turn;
+		turn = btrfs_rr_choose(&rd, m, 2) + 1;
+		count += turn == 2;
+	}
+	return count;
+}
+
+static void test_faster_flash_gets_single_reads(void **state)
+{
+	const u32 ssd = BTRFS_RR_SCALE_ONE, nvme = BTRFS_RR_SCALE_ONE / 5 * 4;
+
+	(void)state;
+	assert_int_equal(picks_of_second(ssd, nvme, 0), 100);
+	assert_int_equal(picks_of_second(nvme, ssd, 0), 0);
+	/* A few percent are no difference. */
+	assert_int_equal(picks_of_second(ssd, ssd / 32 * 31, 0), 50);
+	/* In a queue the time of each is not known that well. */
+	assert_int_equal(picks_of_second(ssd, nvme, NSEC_PER_MSEC), 50);
+}
+
+static void test_nearer_head_gets_single_reads(void **state)
+{
+	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
+	struct btrfs_rr_read rd = request(4096);
+
+	(void)state;
+	m[0].pos = m[1].pos = 1000 * (u64)SZ_1M;
+	m[0].last_end = 950 * (u64)SZ_1M;
+	m[1].last_end = 960 * (u64)SZ_1M;
+	for (rd.turn = 0; rd.turn < 4; rd.turn++)
+		assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
+}
+
+static void test_stream_leaves_a_disk_that_is_far_slower(void **state)
+{
+	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
+	struct btrfs_rr_read rd = request(SZ_1M);
+
+	(void)state;
+	/* In the middle of a region, and with nothing in flight that it waits for. */
+	rd.stick = 0;
+	rd.run = SZ_1M;
+	m[1].pos = m[0].pos = m[0].last_end = 64 * SZ_1M;
+	m[0].scale = 3 * BTRFS_RR_SCALE_ONE;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
+	m[0].scale = 6 * BTRFS_RR_SCALE_ONE;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
+}
+
+static void test_new_disk_that_looks_slow(void **state)
+{
+	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
+	struct btrfs_rr_read rd = request(SZ_1M);
+
+	(void)state;
+	m[0].scale = 5 * BTRFS_RR_SCALE_ONE / 2;
+	/* The first read of all comes with a long seek. */
+	m[0].samples = 1;
+	btrfs_rr_choose(&rd, m, 2);
+	assert_int_equal(m[0].eff_scale, m[0].scale / 2);
+	m[0].samples = 2;
+	btrfs_rr_choose(&rd, m, 2);
+	assert_int_equal(m[0].eff_scale, m[0].scale);
+	/* Not so if the others are no faster. */
+	m[1].scale = 2 * BTRFS_RR_SCALE_ONE;
+	btrfs_rr_choose(&rd, m, 2);
+	assert_int_equal(m[0].eff_scale, m[0].scale / 2);
+}
+
 static void test_leaves_a_disk_for_flash(void **state)
 {
 	struct btrfs_rr_mirror m[3] = { mirror(true), mirror(true), mirror(false) };
@@ -341,6 +423,11 @@ static void test_goes_on_when_a_disk_is_idle(void **state)
 	m[1].load_ns = 0;
 	m[1].taken = true;
 	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
+	/* A disk that takes no turns is idle for a reason. */
+	m[1].taken = false;
+	m[1].scale = 5 * BTRFS_RR_SCALE_ONE;
+	rd.run = rd.region - SZ_1M;
+	assert_false(btrfs_rr_another_is_idle(&rd, m, 2));
 }
 
 static void test_single_reads_keep_to_an_area(void **state)
@@ -379,6 +466,10 @@ int main(void)
 		cmocka_unit_test(test_stream_table),
 		cmocka_unit_test(test_guess),
 		cmocka_unit_test(test_small_differences_are_none),
+		cmocka_unit_test(test_faster_flash_gets_single_reads),
+		cmocka_unit_test(test_nearer_head_gets_single_reads),
+		cmocka_unit_test(test_stream_leaves_a_disk_that_is_far_slower),
+		cmocka_unit_test(test_new_disk_that_looks_slow),
 		cmocka_unit_test(test_leaves_a_disk_for_flash),
 		cmocka_unit_test(test_region),
 		cmocka_unit_test(test_slow_disk_takes_no_turns),

@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# lab: --mem 1G --disk hdd:size=3G,seed=11 --disk hdd:size=3G,seed=12 --disk hdd:size=3G,seed=13 --disk ssd:size=2G,seed=4 --disk nvme:size=2G,seed=5 --disk ssd:size=2G,seed=6
+#
+# What several readers get of several mirrors under roundrobin:
+# streams on hard disks, against pid; a stream and random reads on flash of one
+# kind and of two, against what the bare devices do.  Virtual time is exact, the
+# bounds are those promised.
+[ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
+. "$LAB_LIB"
+
+# fresh PROFILE DEVICE...: an empty file system on them, under pid
+fresh() {
+	lab_fresh && lab_mkfs "$@" && lab_mount "$2" noatime || bail_out "no file system on $*"
+	policy pid
+}
+
+policy() {
+	echo "$1" >"$(lab_sysfs)/read_policy" || bail_out "no policy $1"
+}
+
+# over VALUE OTHER: the ratio
+over() {
+	awk "BEGIN { print $1 / $2 }"
+}
+
+# A block of every leaf of checksums, past the page cache: what finds the data is
+# in memory then, and a stream is nothing but that.
+warm() {
+	python3 -c '
+import mmap, os, sys
+page = mmap.mmap(-1, 4096)
+for name in sys.argv[1:]:
+    file = os.open(name, os.O_RDONLY | os.O_DIRECT)
+    for at in range(0, os.fstat(file).st_size, 8 << 20):
+        os.preadv(file, [page], at)' "$LAB_MNT"/f*
+}
+
+# slowest COUNT: MiB/s of the slowest of so many that read a file each; all are of a size
+slowest() {
+	local n jobs=()
+
+	for n in $(seq "$1"); do
+		jobs+=(--name="s$n" --filename="$LAB_MNT/f$n" --rw=read --bs=128k)
+	done
+	lab_drop_caches
+	warm
+	lab_measure "${jobs[@]}" | awk '{ print $2 }' | sort -n | head -1
+}
+
+# random FILE DEPTH: IOPS of direct reads of 4 KiB
+random() {
+	lab_measure --name=r --filename="$1" --rw=randread --bs=4k --direct=1 --size=400M \
+		--ioengine=libaio --iodepth="$2" --runtime=500ms --time_based | awk '{ print $3 }'
+}
+
+# stream DEVICE: MiB/s it is good for
+stream() {
+	lab_measure --name=s --filename="$1" --rw=read --bs=1M --direct=1 --size=400M \
+		--ioengine=libaio --iodepth=4 | awk '{ print $2 }'
+}
+
+fresh raid1c3 /dev/labda /dev/labdb /dev/labdc
+for n in $(seq 8); do
+	# One after the other, or they would lie in pieces between each other.
+	lab_fill "$LAB_MNT/f$n" 96 "$n" && sync
+done
+one=$(slowest 1) pid=$(slowest 8)
+policy roundrobin
+in_range "$(over "$(slowest 3)" "$one")" 0.97 1.05 'three streams: each as fast as one on a disk of its own'
+in_range "$(over "$(slowest 8)" "$pid")" 1 3 'eight streams: the slowest, over pid'
+in_range "$(over "$(slowest 2)" "$one")" 1.05 1.5 'two streams share three disks: the slower, over one disk'
+
+# flash WHAT SLOWER FASTER TIMES: two devices, and how many times the faster they are under load
+flash() {
+	local both single many
+
+	both=$(awk "BEGIN { print $(stream "$2") + $(stream "$3") }")
+	single=$(random "$3" 1) many=$(random "$3" 32)
+	fresh raid1 "$2" "$3"
+	lab_fill "$LAB_MNT/f1" 400
+	policy roundrobin
+	in_range "$(over "$(slowest 1)" "$both")" 0.97 1.05 "$1: a stream, over both together"
+	in_range "$(over "$(random "$LAB_MNT/f1" 1)" "$single")" 0.97 1.05 "$1: single reads, over the faster"
+	in_range "$(over "$(random "$LAB_MNT/f1" 32)" "$many")" "$4" 2.1 "$1: 32 reads at once, over the faster"
+}
+
+flash 'SSD and NVMe' /dev/labdd /dev/labde 1.03
+flash 'two SSD' /dev/labdd /dev/labdf 1.5
+try 'nothing is left in flight' lab_idle
+try unmount umount "$LAB_MNT"
+done_testing
