@@ -53,7 +53,7 @@ prepare_guest "$root"
 check 'disks' machine_disks "$work" "$root" || finish
 rm -rf "$root"
 for phase in 1 2 3; do
-	boot "$work" "$kernel" "$phase"
+	boot "$work" "$kernel" "$phase" || break
 done
 echo "# accelerator: $(cat "$work/accelerator"), seconds in all: $SECONDS"
 finish
