@@ -21,7 +21,7 @@ machine() {
 
 	shift 2
 	"$here/../lab/lab" run --kernel "$kernel" --share "${stock%/*}" --share "$here" --env PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-		--env IDLE_LIMIT="${IDLE_LIMIT:-}" --disk "${models[$model]},seed=1" -- \
+		--env IDLE_LIMIT="${IDLE_LIMIT:-}" --env SPEED="${SPEED:-}" --disk "${models[$model]},seed=1" -- \
 		"$here/lab-guest" "$stock" "$scheduler" "$@" 2>"$work/log" || { diag "$(tail -n 20 "$work/log")"; echo failed; }
 }
 
@@ -39,12 +39,30 @@ ratio() {
 	awk "BEGIN { printf \"%.3f\", ${1:-0} / ${2:-1} }"
 }
 
-# idle MODEL GAP_US LEAST: so many times faster, and nobody waits longer than a quarter
+# no_errors LABEL
+no_errors() {
+	is "${old[1]:-} ${new[1]:-}" '0 0' "$1: scrub finds no errors"
+}
+
+# idle MODEL GAP_US LEAST: scrub so many times faster, reads no slower, and none waits longer than a quarter
 idle() {
+	local label="$1, reads every $2 us"
+
 	both "$1" idle "$2"
-	is "${old[1]:-} ${new[1]:-}" '0 0' "$1, reads every $2 us: scrub finds no errors"
-	in_range "$(ratio "${old[0]}" "${new[0]}")" "$3" 100 "$1, reads every $2 us: scrub, times faster"
-	in_range "$(ratio "${new[4]}" "${old[4]}")" 0 0.25 "$1, reads every $2 us: longest read, of stock's"
+	no_errors "$label"
+	in_range "$(ratio "${old[0]}" "${new[0]}")" "$3" 100 "$label: scrub, times faster"
+	in_range "$(ratio "${new[3]}" "${old[3]}")" 0 1 "$label: average read, of stock's"
+	in_range "$(ratio "${new[5]}" "${old[5]}")" 0 0.25 "$label: longest read, of stock's"
+}
+
+# limited MODEL GAP_US SPEED: the same with scrub's speed limited
+limited() {
+	local SPEED=$3 label="$1, reads every $2 us, scrub with $3/s"
+
+	both "$1" idle "$2"
+	no_errors "$label"
+	in_range "$(ratio "${old[0]}" "${new[0]}")" 0.95 100 "$label: times faster"
+	in_range "$(ratio "${new[3]}" "${old[3]}")" 0 1.01 "$label: average read, of stock's"
 }
 
 # merge THREADS: as many writes in a request, in no more time
@@ -55,9 +73,12 @@ merge() {
 	in_range "$(ratio "${old[0]}" "${new[0]}")" 0.98 100 "hdd, $1 writers: times faster"
 }
 
-idle ssd 1000 1.4
+idle ssd 200 0.85
+idle ssd 1000 1.3
 idle ssd 5000 1.2
 idle nvme 1000 1.4
+limited ssd 200 100M
+limited ssd 1000 100M
 both hdd idle 5000
 is "${new[*]}" "${old[*]}" 'hdd, reads every 5000 us: not a microsecond differs'
 IDLE_LIMIT=0
