@@ -49,7 +49,7 @@ def streams(count, *options):
 
 
 def random(depth, jobs=1, size="4k", seconds=3):
-    """Direct random reads of the large file."""
+    """Direct random reads of the large file; the fewer at once, the longer it takes to have enough of them."""
     return ["--name=r", "--filename=f0", "--rw=randread", "--bs=" + size, "--direct=1",
             "--ioengine=libaio", "--iodepth=%d" % depth, "--numjobs=%d" % jobs,
             "--runtime=%d" % seconds, "--time_based",
@@ -81,9 +81,9 @@ WORKLOADS = {
     "dio64k": ("1 stream, direct 64 KiB QD8", "MiB/s", 0,
                streams(1, "--rw=read", "--bs=64k", "--direct=1",
                        "--ioengine=libaio", "--iodepth=8")),
-    "rand1": ("random 4 KiB QD1", "IOPS", 0, random(1)),
-    "rand1-long": ("random 4 KiB QD1 in 1600 MiB", "IOPS", 0, random(1)),
-    "rand4": ("random 4 KiB QD4", "IOPS", 0, random(4)),
+    "rand1": ("random 4 KiB QD1", "IOPS", 0, random(1, seconds=20)),
+    "rand1-long": ("random 4 KiB QD1 in 1600 MiB", "IOPS", 0, random(1, seconds=20)),
+    "rand4": ("random 4 KiB QD4", "IOPS", 0, random(4, seconds=10)),
     "rand32": ("random 4 KiB QD32", "IOPS", 0, random(32)),
     "rand8x1": ("random 4 KiB, 8 jobs", "IOPS", 0, random(1, jobs=8)),
     "rand64k": ("random 64 KiB, 4 jobs QD64", "MiB/s", 0, random(64, jobs=4, size="64k")),
