@@ -454,6 +454,51 @@ static void test_single_reads_keep_to_an_area(void **state)
 	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
 }
 
+/* What the short way for small reads of flash takes, the long one finds as good as the best. */
+static void test_flash_that_is_idle_is_best(void **state)
+{
+	int taken = 0;
+
+	(void)state;
+	for (int i = 0; i < 500000; i++) {
+		struct btrfs_rr_mirror m[BTRFS_RR_MAX_MIRRORS];
+		const int nr = 1 + rnd() % BTRFS_RR_MAX_MIRRORS;
+		const u32 scale = BTRFS_RR_SCALE_MIN + (rnd_wide() & (BTRFS_RR_SCALE_MAX / 4 - 1));
+		struct btrfs_rr_read rd = request(512 * (1 + rnd() % 255));
+		u32 fastest = U32_MAX;
+		u64 least = U64_MAX;
+
+		for (int k = 0; k < nr; k++) {
+			m[k] = mirror(false);
+			m[k].scale = scale + rnd() % (1 + scale / (rnd() & 1 ? 1 : 16));
+			m[k].load_ns = rnd() & 1 ? 0 : rnd_wide() >> 1;
+			fastest = min_t(u32, fastest, m[k].scale);
+		}
+		btrfs_rr_choose(&rd, m, nr);
+		for (int k = 0; k < nr; k++)
+			least = min_t(u64, least, m[k].cost);
+		for (int k = 0; k < nr; k++) {
+			if (!btrfs_rr_flash_is_best(&m[k], fastest))
+				continue;
+			assert_int_equal(m[k].cost, least);
+			taken++;
+		}
+	}
+	assert_true(taken > 100000);
+}
+
+/* A device of which nothing is known is tried, however fast the others are. */
+static void test_unknown_one_is_tried(void **state)
+{
+	struct btrfs_rr_mirror m[2] = { mirror(false), mirror(false) };
+	struct btrfs_rr_read rd = request(4096);
+
+	(void)state;
+	m[0].scale = BTRFS_RR_SCALE_ONE / 50;
+	m[1].samples = 0;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -479,6 +524,8 @@ int main(void)
 		cmocka_unit_test(test_large_region_on_a_slow_disk),
 		cmocka_unit_test(test_goes_on_when_a_disk_is_idle),
 		cmocka_unit_test(test_single_reads_keep_to_an_area),
+		cmocka_unit_test(test_flash_that_is_idle_is_best),
+		cmocka_unit_test(test_unknown_one_is_tried),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
