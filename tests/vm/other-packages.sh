@@ -34,12 +34,13 @@ rpms_have() {
 	! grep -x '/usr/s\?bin/btrfs' "$work/list"
 }
 
-# makepkg does not run as root, and asks pacman for what is installed.
+# makepkg does not run as root, and asks pacman for what is installed. What root has in its environment, such as
+# a cache for the compiler, may be out of its reach.
 build_arch() {
 	mkdir "$work/arch" && cp "$top/packaging/arch/PKGBUILD" "$work"/btrfs-policy-*.tar.xz "$work/arch" &&
 	chmod 755 "$work" && chown -R nobody "$work/arch" &&
 	(cd "$work/arch" && setpriv --reuid=nobody --regid=nogroup --clear-groups \
-		env HOME="$work/arch" PKGEXT=.pkg.tar makepkg --nodeps --nocheck --nosign)
+		env -i HOME="$work/arch" PATH=/usr/sbin:/usr/bin:/sbin:/bin PKGEXT=.pkg.tar makepkg --nodeps --nocheck --nosign)
 }
 
 arch_has() {
