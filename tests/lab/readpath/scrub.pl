@@ -4,6 +4,7 @@
 # Scrub of one device by its ioctls, for what `btrfs scrub` cannot do in the lab:
 # be cancelled at a point in time and be resumed. Prints what the kernel counted.
 #	scrub.pl PATH DEVID START [CANCEL_AFTER_MS]
+# READONLY=yes: nothing is repaired.
 use strict;
 use warnings;
 use Time::HiRes qw(sleep);
@@ -22,7 +23,7 @@ if (defined $cancel && !($canceller = fork)) {
 	ioctl($fs, CANCEL, 0) or warn "cancel: $!\n";
 	exit;
 }
-my $args = pack('Q4', $devid, $start, ~0, 0) . "\0" x 992;
+my $args = pack('Q4', $devid, $start, ~0, $ENV{READONLY} ? 1 : 0) . "\0" x 992;
 my $end = ioctl($fs, SCRUB, $args) ? 'finished' : $!{ECANCELED} ? 'cancelled' : "$!";
 waitpid($canceller, 0) if $canceller;
 

@@ -1,0 +1,234 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Scrub of RAID5 and RAID6 by the stock and by the patched kernel: the same counters,
+# the same damage found and repaired, parity too, whatever devices take part, and how
+# long it takes. ALONE=yes is what says something with one kernel only.
+. "$(dirname "$0")/lib.sh"
+
+# damaged PROFILE COUNT STEP SHIFT DEVID...: the load on one disk model with rubbish on
+# those devices; as it was before in $work/before, the places in $work/places
+damaged() {
+	local profile=$1 count=$2 step=$3 shift=$4
+
+	shift 4
+	prepare hdd 1 "$count" small:20 "$profile/$profile"
+	machine "$stock" "$work/made" hdd 1 "$count" -- "$here/guest" extents >"$work/extents" 2>"$work/log" ||
+		bail_out "no extents: $(cat "$work/log")"
+	# The last chunk is the one of data.
+	if [ -n "$DATA_ONLY" ]; then
+		awk '{ last[$1] = $0 } END { for (i in last) print last[i] }' "$work/extents" | sort -n >"$work/data"
+		mv "$work/data" "$work/extents"
+	fi
+	rm -rf "$work/before"
+	cp -r --sparse=always "$work/made" "$work/before"
+	"$here/damage.pl" write "$work/made" "$step" "$shift" "$@" <"$work/extents" >"$work/places"
+	in_range "$(wc -l <"$work/places")" 100 100000 "$profile, devices $*: damaged blocks"
+}
+
+# after WHAT COUNT [--env ...] -- ARGUMENT...: both kernels on copies of the disks, and in
+# $work/stock.restored and $work/patched.restored what is as it was before the damage
+after() {
+	local what=$1 count=$2 which
+
+	shift 2
+	for which in stock patched; do
+		rm -rf "$work/copy"
+		cp -r --sparse=always "$work/made" "$work/copy"
+		machine "${!which}" "$work/copy" hdd 1 "$count" "$@" >"$work/$which" 2>"$work/log" ||
+			{ not_ok "$what: $which"; diag "$(tail -n 30 "$work/log")"; return 1; }
+		"$here/damage.pl" restored "$work/copy" "$work/before" <"$work/places" >"$work/$which.restored"
+	done
+	rm -rf "$work/copy"
+}
+
+# restored WHAT LEAST: as much as by stock, and so much at least
+restored() {
+	is "$(md5sum <"$work/patched.restored")" "$(md5sum <"$work/stock.restored")" "$1: the same blocks are repaired"
+	in_range "$(wc -l <"$work/patched.restored")" "$2" 100000 "$1: blocks repaired"
+}
+
+# per_device WHAT DEVID...: what each device's scrub has counted, its end and last_physical
+per_device() {
+	local what=$1 devid
+
+	shift
+	for devid; do
+		alike "device$devid" "$what: device $devid of stock and patched"
+	done
+}
+
+# corrected NAME: the count in stock's or the patched kernel's counters
+corrected() {
+	value "$1" "$2" | grep -o 'corrected_errors:[0-9]*' | cut -d: -f2
+}
+
+# All devices at once. The stock kernel repairs data also while it checks parity, without
+# counting it, so its count depends on who comes first; all of it is the most it can be.
+repairs() {
+	local profile=$1 count=$2
+	local what="$profile, all devices damaged"
+
+	# shellcheck disable=SC2046
+	damaged "$profile" "$count" 65 13 $(seq "$count")
+	after "$what" "$count" --env TWICE=yes -- "$here/guest" scrub || return
+	restored "$what" 80
+	alike content "$what: content"
+	alike status "$what: status"
+	is "$(value patched again | grep -o 'csum_errors:[0-9]*')" csum_errors:0 "$what: a second scrub finds nothing"
+	in_range "$(corrected patched counters)" "$(corrected stock counters)" 100000 "$what: counted, at least as many as by stock"
+	# shellcheck disable=SC2046
+	after "$what" "$count" -- "$here/guest" each $(seq "$count") || return
+	restored "$what, one after the other" 80
+	# shellcheck disable=SC2046
+	per_device "$what, one after the other" $(seq "$count")
+}
+
+# Only one is scrubbed: the others are not repaired but for what its parity needs.
+single() {
+	damaged "$1" 4 65 13 1 2 3 4
+	after "$1, device 3 only" 4 -- "$here/guest" each 3 || return
+	restored "$1, device 3 only" 20
+	per_device "$1, device 3 only" 3
+}
+
+# More rubbish in a stripe than can be repaired: what cannot be is counted, parity of it
+# is not touched, and who has that parity stops there.
+beyond_repair() {
+	damaged "$1" 4 201 0 "${@:2}"
+	after "$1, beyond repair" 4 -- "$here/guest" each 1 2 3 4 || return
+	restored "$1, beyond repair" 0
+	per_device "$1, beyond repair" 1 2 3 4
+	after "$1, beyond repair, all at once" 4 -- "$here/guest" late 0 || return
+	restored "$1, beyond repair, all at once" 0
+	alike ends "$1, beyond repair, all at once: how the scrubs end"
+}
+
+# The stock kernel writes parity also in a read-only scrub, computed from damaged data, so
+# that the next device's damage is beyond repair.
+readonly_scrub() {
+	local devid
+
+	damaged raid5 4 65 13 1 2 3 4
+	after 'raid5, read-only' 4 --env READONLY=yes -- "$here/guest" each 1 2 3 4 || return
+	is "$(wc -l <"$work/patched.restored")" 0 'raid5, read-only: nothing is written'
+	for devid in 1 2 3 4; do
+		is "$(value patched "device$devid" | grep -o ',csum_errors:[0-9]*')" \
+			"$(value stock "device$devid" | grep -o ',csum_errors:[0-9]*')" "raid5, read-only: found on device $devid"
+		is "$(value patched "device$devid" | grep -o 'uncorrectable_errors:[0-9]*')" uncorrectable_errors:0 \
+			"raid5, read-only: all of device $devid could be repaired"
+	done
+}
+
+# Scrubs that begin at different times still find everything once, and only once.
+late() {
+	prepare hdd 1 4 big:100 raid5/raid5
+	both hdd 1 4 -- "$here/guest" late 70 || { not_ok 'scrubs that begin late'; return; }
+	per_device 'begun 70 ms after each other' 1 2 3 4
+}
+
+# Cancelled, resumed, and once more: nothing is lost and nothing counted twice.
+resumed() {
+	local total
+
+	# Trees are repaired by who happens to read them.
+	DATA_ONLY=yes damaged raid5 4 65 13 1 2 3 4
+	after 'cancelled' 4 --env TWICE=yes -- "$here/guest" scrub || return
+	total=$(corrected patched counters)
+	after 'cancelled' 4 -- "$here/guest" resumed "$1" || return
+	is "$(value patched first_ends)" cancelled,cancelled,cancelled,cancelled "cancelled after $1 ms"
+	is "$(value patched second_ends)" finished,finished,finished,finished 'resumed'
+	in_range "$(value patched first)" 1 $((total - 1)) 'cancelled: some was repaired'
+	is $(($(value patched first) + $(value patched second))) "$total" 'resumed: the rest was'
+	is "$(value patched third)" 0 'once more: nothing left'
+}
+
+# Each commit pauses all of it.
+paused() {
+	prepare hdd 1 4 big:100 raid5/raid5
+	both hdd 1 4 --env COMMITS=yes -- "$here/guest" scrub || { not_ok 'beside commits'; return; }
+	alike status 'beside commits: status'
+	is "$(value patched counters | grep -o 'uncorrectable_errors:[0-9]*')" uncorrectable_errors:0 'beside commits: no errors'
+	in_range "$(value patched commits)" 3 1000 'beside commits: there were some'
+}
+
+# A limit on one device, or on all: the time is what stock's scrub takes at that limit.
+limited() {
+	prepare hdd 1 4 big:100 raid5/raid5
+	both hdd 1 4 --env "DEVICES=$1" -- "$here/guest" limits 10m || { not_ok 'limited'; return; }
+	diag "limit of 10 MiB/s on devices $1: ms $(value stock ms)/$(value patched ms)"
+	in_range "$(awk "BEGIN { print 100 * $(value patched ms) / $(value stock ms) }")" 85 105 \
+		"limited, devices $1: time in percent of stock"
+}
+
+# A disk is missing: scrub ends where parity cannot be told, and not before the
+# stock kernel's does, and no good block is called bad.
+missing() {
+	local devid
+
+	prepare hdd 1 4 small:20 "$1/$1"
+	rm "$work/made/labdd.img"
+	both hdd 1 3 --env DEGRADED=yes -- "$here/guest" each 1 2 3 || { not_ok "$1, a disk missing"; return; }
+	for devid in 1 2 3; do
+		in_range "$(value patched "device$devid" | grep -o 'data_bytes:[0-9]*' | cut -d: -f2)" \
+			"$(value stock "device$devid" | grep -o 'data_bytes:[0-9]*' | cut -d: -f2)" 1000000000 \
+			"$1, a disk missing: bytes of device $devid, at least as many as by stock"
+		is "$(value patched "device$devid" | grep -o 'read_errors:.*')" \
+			"$(value stock "device$devid" | grep -o 'read_errors:.*')" "$1, a disk missing: errors of device $devid"
+	done
+}
+
+# replace MODEL PROFILE: copies one member
+replace() {
+	DISKS=4 compare "replace in $2, $1" 0.97 "$1" 5 big:100 "$2/$2" -- replace content counters check
+	is "$(value patched check)" clean "replace in $2, $1: btrfs check"
+}
+
+# alone MODEL PROFILE: one device, by itself
+alone() {
+	prepare "$1" 1 4 big:100 "$2/$2"
+	both "$1" 1 4 -- "$here/guest" each 2 || { not_ok "one device, $2, $1"; return; }
+	diag "one device, $2, $1: stock/patched ms $(value stock ms)/$(value patched ms)"
+	per_device "one device, $2, $1" 2
+	in_range "$(value patched ms)" 1 "$(value stock ms)" "one device, $2, $1: not longer than by stock"
+}
+
+# speed MODEL PROFILE COUNT LOAD LEAST
+speed() {
+	compare "$4 in $2 of $3, $1" "$5" "$1" "$3" "$4" "$2" -- scrub counters status
+}
+
+repairs raid5 4
+repairs raid6 4
+resumed 100
+[ -z "$ALONE" ] || { done_testing; exit; }
+
+beyond_repair raid5 1 2
+readonly_scrub
+single raid6
+repairs raid6 6
+single raid5
+beyond_repair raid6 1 2 3
+late
+paused
+limited 2
+limited 1,2,3,4
+missing raid5
+missing raid6
+for profile in raid5 raid6; do
+	speed hdd $profile 4 big:100 3
+	speed slow $profile 4 big:100 3
+	speed hdd $profile 4 small:40 3
+	# Trees are on some of the disks only, and those are late at the data.
+	speed hdd $profile/raid1 4 small:40 3
+	for model in one plain ssd nvme; do
+		speed $model $profile 4 big:100 1
+		speed $model $profile/raid1 4 small:40 1
+	done
+	replace hdd $profile
+done
+speed hdd raid6 6 big:200 3
+speed plain raid6 6 small:40 1
+speed nvme raid6 6 big:200 1
+replace ssd raid6
+done_testing

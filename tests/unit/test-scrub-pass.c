@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * scrub-pass-core.h over random runs: devices join late, are cancelled, fail, and the
+ * lead changes hands, while each row is given to each device once and in order.
+ */
+#include <stdlib.h>
+
+#include "unit.h"
+#include "scrub-pass-core.h"
+
+#define RUNS 2000
+#define MEMBERS 6
+#define MAX_ROWS 200
+#define RING 32
+
+struct taken {
+	u32 row;
+	bool wanted[MEMBERS];
+};
+
+struct run {
+	struct btrfs_scrub_turns *turns;
+	/* What has been taken and not given back, oldest first. */
+	struct taken ring[RING];
+	int in_ring;
+	/* The row each device has to be given next, and has to give back next. */
+	u32 next[MEMBERS], back[MEMBERS];
+	bool joined[MEMBERS], left[MEMBERS], quit[MEMBERS];
+	u32 rows_taken;
+};
+
+static u64 seed = 88172645463325252ULL;
+
+static u32 rnd(u32 below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (u32)(seed >> 20) % below;
+}
+
+static void take(struct run *run)
+{
+	struct taken *taken = &run->ring[run->in_ring];
+	int given = 0;
+
+	if (run->in_ring == RING ||
+	    !btrfs_scrub_take_row(run->turns, &taken->row, taken->wanted))
+		return;
+	for (int i = 0; i < MEMBERS; i++) {
+		if (!taken->wanted[i])
+			continue;
+		given++;
+		assert_true(run->joined[i] && !run->left[i] && !run->quit[i]);
+		assert_int_equal(taken->row, run->next[i]++);
+	}
+	/* Each row is for somebody: the reads are not for nothing. */
+	assert_true(given > 0);
+	run->in_ring++;
+	run->rows_taken++;
+}
+
+static void give_back(struct run *run)
+{
+	struct taken oldest = run->ring[0];
+
+	if (!run->in_ring)
+		return;
+	memmove(run->ring, run->ring + 1, --run->in_ring * sizeof(oldest));
+	for (int i = 0; i < MEMBERS; i++) {
+		if (!oldest.wanted[i])
+			continue;
+		assert_false(btrfs_scrub_finished(run->turns, i));
+		assert_int_equal(oldest.row, run->back[i]++);
+		btrfs_scrub_give_back(run->turns, i);
+	}
+}
+
+static void leave_if_finished(struct run *run, int i)
+{
+	if (!run->joined[i] || run->left[i] || run->turns->leader == i ||
+	    !btrfs_scrub_finished(run->turns, i))
+		return;
+	assert_int_equal(run->next[i], run->back[i]);
+	if (!run->quit[i])
+		assert_int_equal(run->next[i], run->turns->nr_rows);
+	run->left[i] = true;
+	btrfs_scrub_leave(run->turns, i);
+}
+
+/* Who leads gives back what it has taken before it lets go. */
+static void change_leader(struct run *run)
+{
+	while (run->in_ring)
+		give_back(run);
+	run->turns->leader = -1;
+	for (int n = 0, i = rnd(MEMBERS); n < MEMBERS; n++, i = (i + 1) % MEMBERS) {
+		if (run->joined[i] && !run->left[i] && btrfs_scrub_can_lead(run->turns, i)) {
+			run->turns->leader = i;
+			return;
+		}
+	}
+}
+
+static void step(struct run *run, bool may_quit)
+{
+	int i = rnd(MEMBERS);
+	u32 what = rnd(1000);
+
+	if (what < 10 && !run->joined[i]) {
+		run->joined[i] = true;
+		btrfs_scrub_join(run->turns, i);
+	} else if (what < 12 && may_quit && run->joined[i] && !run->left[i]) {
+		run->quit[i] = true;
+		btrfs_scrub_quit(run->turns, i, -5);
+	} else if (what < 20 || run->turns->leader < 0 ||
+		   !btrfs_scrub_wants_rows(run->turns, run->turns->leader)) {
+		change_leader(run);
+	} else if (what < 600) {
+		take(run);
+	} else {
+		give_back(run);
+	}
+	leave_if_finished(run, i);
+}
+
+static void one_run(bool may_quit)
+{
+	struct run run = { .turns = calloc(1, sizeof(*run.turns) +
+						      MEMBERS * sizeof(run.turns->member[0])) };
+	int left = 0;
+
+	assert_non_null(run.turns);
+	btrfs_scrub_turns_init(run.turns, MEMBERS, 1 + rnd(MAX_ROWS));
+	for (int n = 0; left < MEMBERS; n++) {
+		assert_true(n < 1000000);
+		step(&run, may_quit);
+		left = 0;
+		for (int i = 0; i < MEMBERS; i++)
+			left += run.left[i];
+	}
+	assert_int_equal(run.turns->nr_present, 0);
+	free(run.turns);
+}
+
+static void test_each_row_once(void **state)
+{
+	(void)state;
+	for (int n = 0; n < RUNS; n++)
+		one_run(n % 2);
+}
+
+/* Who joins late is read the rows it has missed, and nothing else is read twice. */
+static void test_late_one_costs_what_it_missed(void **state)
+{
+	struct run run = { .turns = calloc(1, sizeof(*run.turns) +
+						      MEMBERS * sizeof(run.turns->member[0])) };
+
+	(void)state;
+	assert_non_null(run.turns);
+	btrfs_scrub_turns_init(run.turns, MEMBERS, 100);
+	run.joined[0] = run.joined[1] = true;
+	btrfs_scrub_join(run.turns, 0);
+	run.turns->leader = 0;
+	for (int n = 0; n < 30; n++) {
+		take(&run);
+		give_back(&run);
+	}
+	btrfs_scrub_join(run.turns, 1);
+	for (int n = 0; n < 200; n++) {
+		take(&run);
+		give_back(&run);
+	}
+	assert_int_equal(run.rows_taken, 130);
+	assert_true(btrfs_scrub_finished(run.turns, 0) && btrfs_scrub_finished(run.turns, 1));
+	free(run.turns);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_row_once),
+		cmocka_unit_test(test_late_one_costs_what_it_missed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
