@@ -7,13 +7,13 @@
 # One disk has the file system, the other is to take its place.
 DISKS=1
 
-# replace NAME LEAST MODEL LOAD: that much faster, and nearly all the time at least
-# one of the two disks is at work
+# replace NAME LEAST MODEL LOAD [MOST]: that much faster, and not more than MOST times
+# what the busier of the two disks works
 replace() {
 	compare "$1" "$2" "$3" 2 "$4" single/single -- replace content counters check
 	is "$(value patched check)" clean "$1: btrfs check of the target"
 	diag "$1: busiest disk, ms: stock $(value stock busiest), patched $(value patched busiest)"
-	in_range "$(awk "BEGIN { print $(value patched ms) / $(value patched busiest) }")" 1 1.1 \
+	in_range "$(awk "BEGIN { print $(value patched ms) / $(value patched busiest) }")" 1 "${5:-1.1}" \
 		"$1: time over that of the busier disk"
 }
 
@@ -25,7 +25,8 @@ replace 'large files, 5400 rpm' 1.0 slow big:400
 replace 'large files, no drive readahead' 1.4 plain big:400
 replace 'large files, no write cache' 1.7 through big:400
 replace 'small files, hdd' 1.1 hdd small:200
-replace 'small files, no write cache' 1.5 through small:200
+# The commits at its start and end take their share of so little.
+replace 'small files, no write cache' 1.5 through small:200 1.15
 compare 'tiny files, hdd' 1.7 hdd 2 tiny:60 single/single -- replace content counters check
 
 # Nothing is written to the target while a transaction commits; commits go on.
