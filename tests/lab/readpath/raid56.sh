@@ -227,6 +227,9 @@ for profile in raid5 raid6; do
 	done
 	replace hdd $profile
 done
+for model in hdd plain ssd nvme; do
+	alone $model raid5
+done
 speed hdd raid6 6 big:200 3
 speed plain raid6 6 small:40 1
 speed nvme raid6 6 big:200 1
