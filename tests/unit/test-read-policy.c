@@ -165,6 +165,32 @@ static void test_learning(void **state)
 	}
 }
 
+static struct btrfs_rr_speed ten_times_slower(void)
+{
+	struct btrfs_rr_speed s = { 0 };
+
+	for (int i = 0; i < 100; i++)
+		btrfs_rr_learn(&s, 80 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
+	return s;
+}
+
+/* One read tells that a slow disk has recovered, if it was not used meanwhile. */
+static void test_recovery(void **state)
+{
+	(void)state;
+	struct btrfs_rr_speed recovered = ten_times_slower();
+	struct btrfs_rr_speed busy = ten_times_slower();
+	struct btrfs_rr_speed slow = ten_times_slower();
+
+	btrfs_rr_learn(&recovered, 12 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC / 2);
+	btrfs_rr_learn(&busy, 12 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
+	btrfs_rr_learn(&slow, 60 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC / 2);
+	assert_true(recovered.scale < 2 * BTRFS_RR_SCALE_ONE);
+	assert_true(recovered.samples == 1);
+	assert_true(busy.scale > 8 * BTRFS_RR_SCALE_ONE);
+	assert_true(slow.scale > 8 * BTRFS_RR_SCALE_ONE);
+}
+
 static void test_slow_one_is_tried_again(void **state)
 {
 	(void)state;
@@ -509,6 +535,7 @@ int main(void)
 		cmocka_unit_test(test_stream_stays_for_a_region),
 		cmocka_unit_test(test_penalty),
 		cmocka_unit_test(test_learning),
+		cmocka_unit_test(test_recovery),
 		cmocka_unit_test(test_slow_one_is_tried_again),
 		cmocka_unit_test(test_stream_table),
 		cmocka_unit_test(test_guess),
