@@ -25,6 +25,11 @@ core_is_the_trees() {
 	rm -rf "$dir"
 }
 
+# What benchmarks compare with stands on top of the series, and nothing else tries it.
+rivals_apply() {
+	git -C "$("$ktree" path)" apply --check "$(realpath "$top_srcdir")/tests/bench/rivals.patch"
+}
+
 second_run_changes_nothing() {
 	local before after
 	before=$("$ktree" build uml 2>/dev/null) && before=$(stat -c %Y "$before/linux") &&
@@ -39,5 +44,6 @@ fi
 case_of 'the series applies, exports to the same bytes and is checkpatch-clean' "$ktree" check
 case_of 'every patch builds alone without a warning, with roles compiled in and out' "$ktree" check --build
 case_of 'the pure headers come out of the patches as they stand in the tree' core_is_the_trees
+case_of 'the policies of the benchmark apply on top of it' rivals_apply
 case_of 'a second build with nothing changed builds nothing' second_run_changes_nothing
 echo "1..$tests"
