@@ -23,6 +23,10 @@ small_initramfs() {
 	in_root "$root" update-initramfs -u -k "$kernel"
 }
 
+lint() {
+	lintian --allow-root --fail-on error,warning,info "$build"/deb/*.changes
+}
+
 copy_debs() {
 	mkdir -p "$root/debs/new" && cp "$build"/deb/*.deb "$root/debs/new/"
 }

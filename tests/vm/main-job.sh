@@ -30,9 +30,19 @@ prepare_guest() {
 		StandardOutput=file:/dev/ttyS1
 		StandardError=file:/dev/ttyS1
 	UNIT
+	patient "$root"
 	drop_in "$root" systemd-user-sessions.service 'ExecStartPre=/usr/local/sbin/vm-test before-login'
 	drop_in "$root" emergency.service 'ExecStartPre=/bin/systemctl poweroff --force --force'
 	echo 'SUBSYSTEM=="bdi", PROGRAM="/usr/local/sbin/vm-test udev"' > "$root/etc/udev/rules.d/10-vm-test.rules"
+}
+
+# However slow the host is, nothing that systemd waits for is given up.
+patient() {
+	mkdir -p "$1/etc/systemd/system.conf.d"
+	printf '[Manager]\nDefaultTimeoutStartSec=30min\nDefaultDeviceTimeoutSec=30min\n' \
+		> "$1/etc/systemd/system.conf.d/vm-test.conf"
+	drop_in "$1" btrfs-policy-restore.service TimeoutStartSec=30min
+	drop_in "$1" btrfs-policy-restore@.service TimeoutStartSec=30min
 }
 
 # drop_in ROOT UNIT LINE: what the test adds to a service: the one that lets users log in first notes

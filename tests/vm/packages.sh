@@ -225,8 +225,9 @@ comes_back() {
 		says 'apt install linux-source-6.12=' 1 "$src/kernel-source" check "$kernel"
 }
 
-begin packages
+begin packages lintian
 src=/usr/src/btrfs-policy-$version
+check 'lintian finds nothing' lint
 check 'an initramfs' small_initramfs || finish
 upgrades
 keep_root
