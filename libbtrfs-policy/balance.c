@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Owns the run: look, plan, move one chunk, look again, until nothing is left
- * that could be moved.  It ends for certain: only chunks of the first picture
- * are moved, each of them once.
+ * that could be moved.  A chunk that the kernel finds no room for is put off
+ * until others have moved.  It ends for certain: only chunks of the first picture
+ * are moved, each of them once, and what was put off is tried again only if
+ * something has moved since.
  */
 #include <string.h>
 
 #include "balance.h"
+
+/* A chunk of the first picture that was not moved yet. */
+struct left {
+	uint64_t logical;
+	bool put_off;
+};
 
 struct run {
 	struct btrfs_policy_fs *fs;
@@ -14,8 +22,10 @@ struct run {
 	struct btrfs_policy_balance_report *report;
 	struct btrfs_policy_progress progress;
 	uint64_t started;
-	uint64_t *left; /* addresses of the first picture not tried yet, ascending */
+	struct left *left; /* ascending */
 	size_t left_count;
+	size_t put_off;	   /* of those */
+	bool moved_since;  /* something, after the first of them was put off */
 	struct btrfs_policy_placement *placement;
 	struct btrfs_policy_plan *plan;
 	uint64_t floor;	  /* metadata slack, as the first plan says */
@@ -41,9 +51,9 @@ BP_PUBLIC void btrfs_policy_balance_report_free(struct btrfs_policy_balance_repo
 
 static int by_address(const void *a, const void *b)
 {
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+	const struct left *left = a, *right = b;
 
-	return (left > right) - (left < right);
+	return (left->logical > right->logical) - (left->logical < right->logical);
 }
 
 static int remember_chunks(struct run *run)
@@ -54,19 +64,21 @@ static int remember_chunks(struct run *run)
 	if (!run->left)
 		return bp_nomem(run->fs);
 	for (size_t i = 0; i < count; i++)
-		run->left[i] = run->placement->chunks[i].logical;
+		run->left[i].logical = run->placement->chunks[i].logical;
 	run->left_count = count;
 	return 0;
 }
 
-static uint64_t *find_left(const struct run *run, uint64_t logical)
+static struct left *find_left(const struct run *run, uint64_t logical)
 {
-	return bsearch(&logical, run->left, run->left_count, sizeof(*run->left), by_address);
+	const struct left key = { .logical = logical };
+
+	return bsearch(&key, run->left, run->left_count, sizeof(*run->left), by_address);
 }
 
 static void forget(struct run *run, uint64_t logical)
 {
-	uint64_t *entry = find_left(run, logical);
+	struct left *entry = find_left(run, logical);
 	size_t behind = run->left + run->left_count - (entry + 1);
 
 	memmove(entry, entry + 1, behind * sizeof(*entry));
@@ -76,8 +88,12 @@ static void forget(struct run *run, uint64_t logical)
 static bool may_move(const struct btrfs_policy_chunk *chunk, const void *user)
 {
 	const struct run *run = user;
+	const struct left *entry;
 
-	return !run->left || find_left(run, chunk->logical);
+	if (!run->left)
+		return true;
+	entry = find_left(run, chunk->logical);
+	return entry && !entry->put_off;
 }
 
 static const struct btrfs_policy_chunk *next_chunk(const struct run *run)
@@ -85,6 +101,44 @@ static const struct btrfs_policy_chunk *next_chunk(const struct run *run)
 	const struct btrfs_policy_step *step = btrfs_policy_plan_step(run->plan, 0);
 
 	return step ? step->chunk : NULL;
+}
+
+/* ---- Chunks that the kernel found no room for --------------------------- */
+
+static int look(struct run *run);
+
+static int put_off(struct run *run, uint64_t logical)
+{
+	if (!run->put_off++)
+		run->moved_since = false;
+	find_left(run, logical)->put_off = true;
+	return look(run);
+}
+
+/* All of them, if anything has moved: there may be room now. */
+static bool try_again(struct run *run)
+{
+	if (!run->put_off || !run->moved_since)
+		return false;
+	for (size_t i = 0; i < run->left_count; i++)
+		run->left[i].put_off = false;
+	run->put_off = 0;
+	return true;
+}
+
+/* The next one from `at` on that is out of place still, or NULL. */
+static const struct btrfs_policy_chunk *next_put_off(const struct run *run, size_t *at)
+{
+	const struct btrfs_policy_chunk *chunk;
+
+	while (run->put_off && *at < run->left_count) {
+		const struct left *entry = &run->left[(*at)++];
+
+		chunk = entry->put_off ? bp_placement_find(run->placement, entry->logical) : NULL;
+		if (chunk && chunk->misplaced)
+			return chunk;
+	}
+	return NULL;
 }
 
 /* ---- Progress ----------------------------------------------------------- */
@@ -109,22 +163,31 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* What is ahead goes by the plan, as far as the limit lets it. */
+/* The chunk that is `i` ahead: the plan first, then what is tried again behind it. */
+static const struct btrfs_policy_chunk *ahead(const struct run *run, size_t i, size_t *at)
+{
+	const struct btrfs_policy_step *step = btrfs_policy_plan_step(run->plan, i);
+
+	return step ? step->chunk : next_put_off(run, at);
+}
+
+/* As far as the limit lets it. */
 static void set_progress(struct run *run, const struct btrfs_policy_chunk *next)
 {
 	struct btrfs_policy_progress *progress = &run->progress;
 	uint64_t most = run->options.limit ? run->options.limit - progress->chunks_done :
 					     UINT64_MAX;
-	const struct btrfs_policy_step *step;
+	const struct btrfs_policy_chunk *chunk;
+	size_t at = 0;
 
 	progress->chunks_total = progress->chunks_done;
 	progress->bytes_total = progress->bytes_done;
 	for (uint64_t i = 0; next && i < most; i++) {
-		step = btrfs_policy_plan_step(run->plan, i);
-		if (!step)
+		chunk = ahead(run, i, &at);
+		if (!chunk)
 			break;
 		progress->chunks_total++;
-		progress->bytes_total += step->chunk->used;
+		progress->bytes_total += chunk->used;
 	}
 	progress->logical = next ? next->logical : 0;
 	progress->kind = next ? next->kind : BTRFS_POLICY_KIND_DATA;
@@ -148,7 +211,7 @@ static bool landed_wrong(const struct btrfs_policy_placement *before,
 static int look(struct run *run)
 {
 	const struct bp_plan_choice choice = {
-		.floor = run->floor, .may_move = may_move, .user = run,
+		.floor = run->floor, .partial = run->put_off, .may_move = may_move, .user = run,
 	};
 	struct btrfs_policy_placement *before = run->placement;
 	struct btrfs_policy_placement *now = NULL;
@@ -176,8 +239,6 @@ static int look(struct run *run)
 
 static enum btrfs_policy_balance_end end_of(int err, bool paused)
 {
-	if (err == -ENOSPC)
-		return BTRFS_POLICY_END_NO_SPACE;
 	if (err == -ECANCELED)
 		return paused ? BTRFS_POLICY_END_PAUSED : BTRFS_POLICY_END_CANCELED;
 	return BTRFS_POLICY_END_FAILED;
@@ -205,6 +266,8 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 	ret = bp_relocate(run->fs, chunk, &relocation);
 	if (ret == -EBUSY && run->options.enqueue && !tick(run))
 		return 0;
+	if (ret == -ENOSPC)
+		return put_off(run, chunk->logical);
 	if (ret) {
 		run->report->end = end_of(ret, relocation.paused);
 		return ret;
@@ -215,6 +278,7 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 	run->report->relocated += relocation.moved;
 	run->report->relocated_used += relocation.moved ? used : 0;
 	run->skipped += !relocation.moved;
+	run->moved_since |= relocation.moved;
 	return look(run);
 }
 
@@ -237,12 +301,31 @@ static int end_at_limit(struct run *run)
 	return 0;
 }
 
+static int end_with_refused(struct run *run, uint64_t first, uint64_t more)
+{
+	_cleanup_free_ char *others = more ? bp_format(" and %llu more", (unsigned long long)more) :
+					     strdup("");
+
+	run->report->end = BTRFS_POLICY_END_NO_SPACE;
+	return bp_error(run->fs, -ENOSPC,
+			"the kernel found no room to move chunk %llu%s of '%s'; free some space and run it again",
+			(unsigned long long)first, others ? others : "", run->fs->mount_point);
+}
+
 static int end_without_chunk(struct run *run)
 {
 	const char *blocked = btrfs_policy_plan_blocked(run->plan);
+	const struct btrfs_policy_chunk *refused;
+	uint64_t more = 0;
+	size_t at = 0;
 
 	set_progress(run, NULL);
 	tick(run);
+	refused = next_put_off(run, &at);
+	while (refused && next_put_off(run, &at))
+		more++;
+	if (refused)
+		return end_with_refused(run, refused->logical, more);
 	if (!blocked)
 		return 0;
 	run->report->end = BTRFS_POLICY_END_NO_SPACE;
@@ -256,6 +339,10 @@ static int move_all(struct run *run)
 
 	while (!ret) {
 		chunk = next_chunk(run);
+		if (!chunk && try_again(run)) {
+			ret = look(run);
+			continue;
+		}
 		if (!chunk)
 			return end_without_chunk(run);
 		if (at_limit(run))

@@ -15,6 +15,7 @@ int bp_exclusive_wait(struct btrfs_policy_fs *fs, bool enqueue, int (*tick)(void
 /* leftover.c */
 int bp_leftover_finish(struct btrfs_policy_fs *fs, int (*tick)(void *user), void *user);
 int bp_leftover_is_ours(struct btrfs_policy_fs *fs, bool *ours);
+int bp_leftover_is_paused(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused);
 
 /* relocate.c: the outcome of one balance of one chunk */
 struct bp_relocation {

@@ -406,7 +406,7 @@ const char *btrfs_policy_plan_blocked(const struct btrfs_policy_plan *plan);
 /**
  * struct btrfs_policy_progress - how far a balance is
  * @chunks_done: chunks moved or tried
- * @chunks_total: chunks to move, from the newest plan
+ * @chunks_total: chunks to move, from the newest plan, and those that wait for room
  * @bytes_done: used bytes of the chunks done
  * @bytes_total: used bytes of all of them
  * @elapsed_ns: nanoseconds since the start
@@ -448,7 +448,8 @@ struct btrfs_policy_balance_options {
  * enum btrfs_policy_balance_end - why a balance ended
  * @BTRFS_POLICY_END_DONE: nothing misplaced is left that could be moved
  * @BTRFS_POLICY_END_LIMIT: the limit was reached
- * @BTRFS_POLICY_END_NO_SPACE: the kernel found no room for a chunk
+ * @BTRFS_POLICY_END_NO_SPACE: the kernel found no room for a chunk, nor behind
+ *	all others that could be moved
  * @BTRFS_POLICY_END_CANCELED: somebody ran `btrfs balance cancel`
  * @BTRFS_POLICY_END_PAUSED: somebody ran `btrfs balance pause`
  * @BTRFS_POLICY_END_STOPPED: the progress callback asked to stop
@@ -510,9 +511,10 @@ int btrfs_policy_balance_check(struct btrfs_policy_fs *fs,
  *
  * Plans, moves one chunk with the kernel's balance, looks again, and so on until
  * nothing that could be moved is misplaced.  `btrfs balance status`, `pause` and
- * `cancel` work on it.  A chunk is never moved twice by one call.  What an earlier
- * call left behind, a paused balance of one chunk or one that the kernel took up
- * again at mount, is finished first.
+ * `cancel` work on it.  A chunk is never moved twice by one call.  One that the
+ * kernel finds no room for is tried again behind the others, as long as any of
+ * them moves.  What an earlier call left behind, a paused balance of one chunk or
+ * one that the kernel took up again at mount, is finished first.
  *
  * Return: 0 if it ended with DONE or LIMIT (look at @still_misplaced: chunks that
  * came meanwhile or landed wrong again are not tried twice);

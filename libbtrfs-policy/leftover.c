@@ -70,8 +70,8 @@ static int resume(struct btrfs_policy_fs *fs, uint64_t chunk)
 	struct btrfs_ioctl_balance_args args = { .flags = BTRFS_BALANCE_RESUME };
 	int ret = fs->ops->balance(fs->backend, &args);
 
-	/* Somebody else was faster. */
-	if (ret == -ENOTCONN || ret == -EINPROGRESS)
+	/* Somebody else was faster, or there is no room: the plan knows what to do first. */
+	if (ret == -ENOTCONN || ret == -EINPROGRESS || ret == -ENOSPC)
 		return 0;
 	if (ret)
 		return bp_failed(fs, ret, "cannot finish moving chunk %llu of '%s'",
@@ -136,5 +136,15 @@ int bp_leftover_is_ours(struct btrfs_policy_fs *fs, bool *ours)
 	int ret = look(fs, &leftover);
 
 	*ours = leftover.chunk;
+	return ret;
+}
+
+/* Is the balance of this chunk there still, and paused? */
+int bp_leftover_is_paused(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused)
+{
+	struct leftover leftover;
+	int ret = look(fs, &leftover);
+
+	*paused = !ret && leftover.paused && leftover.chunk == chunk;
 	return ret;
 }

@@ -32,6 +32,7 @@ bp_placement_find(const struct btrfs_policy_placement *placement, uint64_t logic
 struct bp_plan_choice {
 	uint64_t limit;
 	uint64_t floor; /* metadata slack to keep; 0: as the picture says */
+	bool partial;	/* steps are wanted even if they do not put everything right */
 	bool (*may_move)(const struct btrfs_policy_chunk *chunk, const void *user);
 	const void *user;
 };

@@ -362,11 +362,12 @@ static int try_every_order(struct search *search, struct bp_blocked *blocked)
 }
 
 /* Why it ended is asked where it ended, before anything else is tried. */
-static int conclude(struct search *search, struct bp_blocked *blocked)
+static int conclude(struct search *search, const struct bp_plan_choice *choice,
+		    struct bp_blocked *blocked)
 {
 	const struct btrfs_policy_chunk *left = first_left(search);
 
-	if (!left)
+	if (!left || (choice->partial && search->state->moves.count))
 		return 0;
 	blocked->text = bp_plan_explain(search->state, left, &blocked->bytes);
 	if (!blocked->text)
@@ -383,7 +384,7 @@ int bp_plan_search(struct bp_plan_state *state, const struct bp_plan_choice *cho
 	if (!ret)
 		ret = move_all(&search);
 	if (!ret)
-		ret = conclude(&search, blocked);
+		ret = conclude(&search, choice, blocked);
 	free(search.order);
 	free(search.classes);
 	free(search.queue_space);

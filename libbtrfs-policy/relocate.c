@@ -39,10 +39,6 @@ static void set_args(struct btrfs_ioctl_balance_args *args,
 
 static int explain(struct btrfs_policy_fs *fs, int err, const struct btrfs_policy_chunk *chunk)
 {
-	if (err == -ENOSPC)
-		return bp_error(fs, err,
-				"the kernel found no room to move chunk %llu of '%s'; free some space and run it again",
-				(unsigned long long)chunk->logical, fs->mount_point);
 	/* A paused balance that was not there a moment ago. */
 	if (err == -EINPROGRESS)
 		return bp_error(fs, -EBUSY, "another balance is running or paused on '%s'",
@@ -51,23 +47,29 @@ static int explain(struct btrfs_policy_fs *fs, int err, const struct btrfs_polic
 			 (unsigned long long)chunk->logical, fs->mount_point);
 }
 
-/* -ECANCELED for a pause, too; everything else as the kernel says. */
+/* -ECANCELED for a pause, too; -ENOSPC without a word; all else as the kernel says. */
 int bp_relocate(struct btrfs_policy_fs *fs, const struct btrfs_policy_chunk *chunk,
 		struct bp_relocation *relocation)
 {
 	struct btrfs_ioctl_balance_args args;
-	int ret;
+	int ret, seen;
 
 	set_args(&args, chunk);
 	memset(relocation, 0, sizeof(*relocation));
 	ret = fs->ops->balance(fs->backend, &args);
-	if (ret == -ECANCELED) {
-		relocation->paused = args.state & BTRFS_BALANCE_STATE_PAUSE_REQ;
-		return bp_error(fs, ret, "the balance of '%s' was %s by somebody else",
-				fs->mount_point, relocation->paused ? "paused" : "cancelled");
+	if (!ret) {
+		relocation->moved = args.stat.completed;
+		return 0;
 	}
-	if (ret)
-		return explain(fs, ret, chunk);
-	relocation->moved = args.stat.completed;
-	return 0;
+	relocation->paused = args.state & BTRFS_BALANCE_STATE_PAUSE_REQ;
+	if (ret == -ENOSPC) {
+		/* Of a pause that was asked for meanwhile the kernel says nothing then. */
+		seen = bp_leftover_is_paused(fs, chunk->logical, &relocation->paused);
+		if (seen || !relocation->paused)
+			return seen ? seen : ret;
+	}
+	if (ret == -ECANCELED || relocation->paused)
+		return bp_error(fs, -ECANCELED, "the balance of '%s' was %s by somebody else",
+				fs->mount_point, relocation->paused ? "paused" : "cancelled");
+	return explain(fs, ret, chunk);
 }

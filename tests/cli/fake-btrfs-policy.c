@@ -129,11 +129,26 @@ static void make_paused(void)
 	machine.balance_state = BTRFS_BALANCE_STATE_PAUSE_REQ;
 }
 
+static bool is_full_metadata(struct fake *fake, uint64_t logical)
+{
+	return logical == 34603008;
+}
+
 static void make_no_space(void)
 {
 	make_tagged();
-	machine.balance_special = 2;
-	machine.balance_result = -ENOSPC;
+	machine.refuses = is_full_metadata;
+}
+
+static bool is_full_metadata_before_data(struct fake *fake, uint64_t logical)
+{
+	return logical == 34603008 && fake->balances < 4;
+}
+
+static void make_little_space(void)
+{
+	make_tagged();
+	machine.refuses = is_full_metadata_before_data;
 }
 
 static void make_stubborn(void)
@@ -233,6 +248,7 @@ static const struct {
 	{ "canceled", make_canceled },
 	{ "paused", make_paused },
 	{ "no-space", make_no_space },
+	{ "little-space", make_little_space },
 	{ "stubborn", make_stubborn },
 	{ "two-mounts", make_two_mounts },
 	{ "no-mounts", make_no_mounts },

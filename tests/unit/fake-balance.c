@@ -133,6 +133,17 @@ static int relocate(struct fake *fake, size_t index)
 	return 0;
 }
 
+static bool refuses(struct fake *fake, const struct btrfs_ioctl_balance_args *args,
+		    uint64_t logical)
+{
+	/* Not for ever, so that a run that never gives up comes to its end. */
+	if (!fake->refuses || fake->balances > FAKE_CHUNKS || !fake->refuses(fake, logical))
+		return false;
+	if (fake->refuses_paused)
+		fake->leftover = *args;
+	return true;
+}
+
 static int balance_chunks(struct fake *fake, struct btrfs_ioctl_balance_args *args)
 {
 	int ret;
@@ -140,6 +151,8 @@ static int balance_chunks(struct fake *fake, struct btrfs_ioctl_balance_args *ar
 	for (size_t i = 0; i < fake->chunk_count; i++) {
 		if (!wanted(args, &fake->chunks[i]))
 			continue;
+		if (refuses(fake, args, fake->chunks[i].logical))
+			return -ENOSPC;
 		fake->moved[fake->balances - 1] = fake->chunks[i].logical;
 		ret = relocate(fake, i);
 		args->stat.completed += !ret;

@@ -91,6 +91,9 @@ struct fake {
 	int balance_result;
 	uint64_t balance_state;
 	bool balance_skips;
+	/* For want of room, if set; may change the machine. */
+	bool (*refuses)(struct fake *fake, uint64_t logical);
+	bool refuses_paused;	/* and a pause was asked for meanwhile */
 	uint64_t moved[FAKE_CHUNKS];
 	/* A balance that is there: its filters and state; paused if not RUNNING. */
 	struct btrfs_ioctl_balance_args leftover;

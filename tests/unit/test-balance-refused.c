@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The run where the kernel finds no room for a chunk: the others go on, it is
+ * tried again behind them, and the run ends when that has moved nothing.
+ * The order without refusals is light, full, system, data.
+ */
+#include "balance-run.h"
+
+static struct {
+	uint64_t system, full, light, data;
+} chunks;
+
+static unsigned int refusals;
+
+static int name_chunks(void **state)
+{
+	setup(state);
+	chunks.system = fake.chunks[0].logical;
+	chunks.full = fake.chunks[1].logical;
+	chunks.light = fake.chunks[2].logical;
+	chunks.data = fake.chunks[4].logical;
+	refusals = 0;
+	return 0;
+}
+
+static bool is_there(uint64_t logical)
+{
+	for (size_t i = 0; i < fake.chunk_count; i++)
+		if (fake.chunks[i].logical == logical)
+			return true;
+	return false;
+}
+
+/* ---- Whom the kernel refuses -------------------------------------------- */
+
+static bool full_once(struct fake *fake, uint64_t logical)
+{
+	return logical == chunks.full && !refusals++;
+}
+
+static bool light_once(struct fake *fake, uint64_t logical)
+{
+	return logical == chunks.light && !refusals++;
+}
+
+static bool data_once(struct fake *fake, uint64_t logical)
+{
+	return logical == chunks.data && !refusals++;
+}
+
+static bool the_system_chunk(struct fake *fake, uint64_t logical)
+{
+	return logical == chunks.system;
+}
+
+static bool the_data_chunk(struct fake *fake, uint64_t logical)
+{
+	return logical == chunks.data;
+}
+
+static bool all_of_them(struct fake *fake, uint64_t logical)
+{
+	return true;
+}
+
+static bool full_before_system_before_data(struct fake *fake, uint64_t logical)
+{
+	return (logical == chunks.full && is_there(chunks.system)) ||
+	       (logical == chunks.system && is_there(chunks.data));
+}
+
+static bool full_before_system_and_data(struct fake *fake, uint64_t logical)
+{
+	return (logical == chunks.full && is_there(chunks.system)) || logical == chunks.data;
+}
+
+static bool all_and_then_roles_go(struct fake *fake, uint64_t logical)
+{
+	if (++refusals == 2)
+		forget_roles();
+	return true;
+}
+
+/* ---- Tried again -------------------------------------------------------- */
+
+static void tried_again_behind_the_others(void **state)
+{
+	struct result result;
+
+	fake.refuses = full_once;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(result.report.end, BTRFS_POLICY_END_DONE);
+	assert_int_equal(result.report.relocated, 4);
+	assert_int_equal(result.report.relocated_used, 16384 + 1300 * MiB);
+	assert_string_equal(result.text, "");
+	assert_int_equal(fake.balances, 5);
+	assert_int_equal(fake.moved[1], 0);
+	assert_int_equal(fake.moved[2], chunks.system);
+	assert_int_equal(fake.moved[3], chunks.data);
+	assert_int_equal(fake.moved[4], chunks.full);
+	check_moved_once();
+}
+
+/* What was put off is ahead still. */
+static void progress_counts_it(void **state)
+{
+	struct result result;
+
+	fake.refuses = full_once;
+	result = run(NULL, 0);
+	assert_int_equal(result.watcher.least_ahead, 4);
+	assert_int_equal(result.watcher.most_chunks, 4);
+	assert_int_equal(result.watcher.most_bytes, 16384 + 1300 * MiB);
+	assert_int_equal(result.watcher.last.chunks_done, 4);
+}
+
+static void as_often_as_something_moves(void **state)
+{
+	struct result result;
+
+	fake.refuses = full_before_system_before_data;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(fake.balances, 7);
+	assert_int_equal(fake.moved[5], chunks.system);
+	assert_int_equal(fake.moved[6], chunks.full);
+	assert_int_equal(result.report.relocated, 4);
+	assert_int_equal(misplaced_now(), 0);
+}
+
+/* What moved before a second refusal counts for the first. */
+static void another_refusal_behind_a_move(void **state)
+{
+	struct result result;
+
+	fake.refuses = full_before_system_and_data;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, -ENOSPC);
+	assert_int_equal(fake.balances, 6);
+	assert_int_equal(fake.moved[4], chunks.full);
+	assert_int_equal(result.report.still_misplaced, 1);
+}
+
+/* Metadata waits for the room of data that is refused: system goes all the same. */
+static void others_need_not_all_fit(void **state)
+{
+	struct result result;
+
+	fake.devices[0].size = fake.devices[1].size = GiB + 200 * MiB;
+	fake.refuses = data_once;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(fake.balances, 5);
+	assert_int_equal(fake.moved[0], 0);
+	assert_int_equal(fake.moved[1], chunks.system);
+	assert_int_equal(fake.moved[2], chunks.data);
+	assert_int_equal(misplaced_now(), 0);
+}
+
+static void not_in_the_limit(void **state)
+{
+	const struct btrfs_policy_balance_options options = { .limit = 2 };
+	struct result result;
+
+	fake.refuses = light_once;
+	result = run(&options, 0);
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(result.report.end, BTRFS_POLICY_END_LIMIT);
+	assert_int_equal(result.report.relocated, 2);
+	assert_int_equal(fake.balances, 3);
+	assert_int_equal(result.watcher.most_chunks, 2);
+}
+
+static void stopped_before_it_is_tried_again(void **state)
+{
+	struct result result;
+
+	fake.refuses = full_once;
+	result = run(NULL, 5);
+	assert_int_equal(result.ret, -ECANCELED);
+	assert_int_equal(result.report.end, BTRFS_POLICY_END_STOPPED);
+	assert_int_equal(result.report.still_misplaced, 1);
+	assert_int_equal(fake.balances, 4);
+}
+
+/* ---- The end ------------------------------------------------------------ */
+
+static void check_end(const struct result *result, unsigned int balances, uint64_t left)
+{
+	assert_int_equal(result->ret, -ENOSPC);
+	assert_int_equal(result->report.end, BTRFS_POLICY_END_NO_SPACE);
+	assert_has(result->text, result->error);
+	assert_int_equal(fake.balances, balances);
+	assert_int_equal(result->report.relocated, 4 - left);
+	assert_int_equal(result->report.still_misplaced, left);
+}
+
+static void nothing_more_moves(void **state)
+{
+	struct result result;
+	char error[128];
+
+	fake.refuses = the_system_chunk;
+	result = run(NULL, 0);
+	check_end(&result, 5, 1);
+	snprintf(error, sizeof(error),
+		 "the kernel found no room to move chunk %llu of '/mnt'; free some space and run it again",
+		 (unsigned long long)chunks.system);
+	assert_string_equal(result.error, error);
+	assert_has(result.text, "1 chunk stays misplaced");
+}
+
+/* Nothing came behind it: a second try would be the same. */
+static void the_last_one_is_not_tried_twice(void **state)
+{
+	struct result result;
+
+	fake.refuses = the_data_chunk;
+	result = run(NULL, 0);
+	check_end(&result, 4, 1);
+}
+
+static void nothing_moves_at_all(void **state)
+{
+	struct result result;
+
+	fake.refuses = all_of_them;
+	result = run(NULL, 0);
+	check_end(&result, 4, 4);
+	assert_has(result.error, "and 3 more of '/mnt'");
+}
+
+/* What the kernel leaves where it is makes no room. */
+static void a_skipped_chunk_has_not_moved(void **state)
+{
+	struct result result;
+
+	fake.refuses = the_system_chunk;
+	fake.balance_special = 4;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, -ENOSPC);
+	assert_int_equal(fake.balances, 4);
+	assert_int_equal(result.report.still_misplaced, 2);
+}
+
+static void what_is_right_by_then_is_no_failure(void **state)
+{
+	struct result result;
+
+	fake.refuses = all_and_then_roles_go;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(result.report.end, BTRFS_POLICY_END_DONE);
+	assert_int_equal(fake.balances, 2);
+}
+
+/* ---- With a pause ------------------------------------------------------- */
+
+/* The kernel says nothing of the pause when it found no room. */
+static void paused_meanwhile(void **state)
+{
+	struct result result;
+
+	fake.refuses = full_once;
+	fake.refuses_paused = true;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, -ECANCELED);
+	assert_int_equal(result.report.end, BTRFS_POLICY_END_PAUSED);
+	assert_has(result.error, "paused");
+	assert_int_equal(fake.balances, 2);
+}
+
+/* One that an earlier run left behind: others may make room for it. */
+static void refused_when_it_is_finished(void **state)
+{
+	struct result result;
+
+	fake.leftover.flags = BTRFS_BALANCE_METADATA;
+	fake.leftover.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
+	fake.leftover.meta.vstart = chunks.full;
+	fake.leftover.meta.vend = chunks.full + 1;
+	fake.refuses = full_once;
+	fake.resume_result = -ENOSPC;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(result.report.relocated, 4);
+	assert_int_equal(misplaced_now(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(tried_again_behind_the_others, name_chunks),
+		cmocka_unit_test_setup(progress_counts_it, name_chunks),
+		cmocka_unit_test_setup(as_often_as_something_moves, name_chunks),
+		cmocka_unit_test_setup(another_refusal_behind_a_move, name_chunks),
+		cmocka_unit_test_setup(others_need_not_all_fit, name_chunks),
+		cmocka_unit_test_setup(not_in_the_limit, name_chunks),
+		cmocka_unit_test_setup(stopped_before_it_is_tried_again, name_chunks),
+		cmocka_unit_test_setup(nothing_more_moves, name_chunks),
+		cmocka_unit_test_setup(the_last_one_is_not_tried_twice, name_chunks),
+		cmocka_unit_test_setup(nothing_moves_at_all, name_chunks),
+		cmocka_unit_test_setup(a_skipped_chunk_has_not_moved, name_chunks),
+		cmocka_unit_test_setup(what_is_right_by_then_is_no_failure, name_chunks),
+		cmocka_unit_test_setup(paused_meanwhile, name_chunks),
+		cmocka_unit_test_setup(refused_when_it_is_finished, name_chunks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
