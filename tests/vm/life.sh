@@ -24,7 +24,7 @@ small_initramfs() {
 }
 
 lint() {
-	lintian --allow-root --fail-on error,warning,info "$build"/deb/*.changes
+	lintian --allow-root --display-info --fail-on error,warning,info "$build"/deb/*.changes
 }
 
 copy_debs() {
