@@ -46,7 +46,7 @@ array_options() {
 
 # boot DIR KERNEL PHASE: runs the guest's part of that phase and takes its lines over. Fails if it has no end.
 # An emulated machine on a busy host is slow and nothing else: no timer of it is broken because it is late
-# (no_timer_check), no limit of the initramfs or of udev is reached, and what ends it in the end is for one that hangs.
+# (no_timer_check), no limit of udev is reached, and what ends it in the end is for one that hangs.
 boot() {
 	local dir=$1 kernel=$2 phase=$3 line
 	local -a array
@@ -57,7 +57,7 @@ boot() {
 	timeout 2h qemu-system-x86_64 -accel "$(cat "$dir/accelerator")" -smp 2 -m 1500 \
 		-nodefaults -display none -no-reboot -M q35,sata=off,smbus=off \
 		-kernel "$dir/boot/vmlinuz" -initrd "$dir/boot/initrd" \
-		-append "root=/dev/vda rw console=ttyS0 panic=-1 quiet no_timer_check mitigations=off rootdelay=1800 udev.event_timeout=1800 systemd.wants=vm-test.service vm-test.phase=$phase" \
+		-append "root=/dev/vda rw console=ttyS0 panic=-1 quiet no_timer_check mitigations=off udev.event_timeout=1800 systemd.wants=vm-test.service vm-test.phase=$phase" \
 		-drive "if=virtio,format=raw,file=$dir/root.img,cache=unsafe" \
 		-device virtio-rng-pci -device virtio-scsi-pci "${array[@]}" \
 		-serial "file:$dir/console.$phase" -serial "file:$dir/tap.$phase" </dev/null
