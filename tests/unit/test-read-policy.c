@@ -47,9 +47,10 @@ static void test_any_input_gives_a_mirror(void **state)
 			.len = 1 + rnd_wide() % (64 * SZ_1M), .region = SZ_1M + rnd() % SZ_32M,
 			.readahead = rnd() % SZ_64M, .run = rnd_wide() % SZ_64M,
 			.stick = (int)(rnd() % (nr + 1)) - 1, .turn = rnd(),
+			.stream = 1 + rnd() % 3,
 			.rot_penalty_ns = rnd() % 1001 * BTRFS_RR_ROT_PENALTY_NS,
 			.nonrot_penalty_ns = rnd() % 1001 * BTRFS_RR_NONROT_PENALTY_NS,
-			.unknown_pos = rnd() % 8 == 0,
+			.unknown_pos = rnd() % 8 == 0, .large = rnd() & 1,
 		};
 		u64 split;
 
@@ -59,6 +60,7 @@ static void test_any_input_gives_a_mirror(void **state)
 				.idle_ns = rnd_wide(), .samples = rnd_wide(), .rot = rnd() & 1,
 				.scale = clamp_t(u64, rnd_wide(), BTRFS_RR_SCALE_MIN, BTRFS_RR_SCALE_MAX),
 				.head = rnd_wide(), .taken = rnd() & 1, .streaming = rnd() & 1,
+				.owner = rnd() % 4,
 			};
 		}
 		pick = btrfs_rr_choose(&rd, m, nr);
@@ -147,48 +149,6 @@ static void test_penalty(void **state)
 	assert_true(btrfs_rr_choose(&rd, m, 2) == 1);
 	rd.rot_penalty_ns = 100 * BTRFS_RR_ROT_PENALTY_NS;
 	assert_true(btrfs_rr_choose(&rd, m, 2) == 0);
-}
-
-static void test_learning(void **state)
-{
-	(void)state;
-	struct btrfs_rr_speed s = { 0 };
-
-	for (int i = 0; i < 100; i++)
-		btrfs_rr_learn(&s, 8 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC, 0);
-	assert_true(s.scale > BTRFS_RR_SCALE_ONE * 19 / 10 && s.scale < BTRFS_RR_SCALE_ONE * 21 / 10);
-	btrfs_rr_learn(&s, U64_MAX, U32_MAX, 0);
-	btrfs_rr_learn(&s, 0, 1, U64_MAX);
-	for (int i = 0; i < 100000; i++) {
-		btrfs_rr_learn(&s, rnd_wide(), rnd_wide() | 1, rnd_wide());
-		assert_true(s.scale >= BTRFS_RR_SCALE_MIN && s.scale <= BTRFS_RR_SCALE_MAX);
-	}
-}
-
-static struct btrfs_rr_speed ten_times_slower(void)
-{
-	struct btrfs_rr_speed s = { 0 };
-
-	for (int i = 0; i < 100; i++)
-		btrfs_rr_learn(&s, 80 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
-	return s;
-}
-
-/* One read tells that a slow disk has recovered, if it was not used meanwhile. */
-static void test_recovery(void **state)
-{
-	(void)state;
-	struct btrfs_rr_speed recovered = ten_times_slower();
-	struct btrfs_rr_speed busy = ten_times_slower();
-	struct btrfs_rr_speed slow = ten_times_slower();
-
-	btrfs_rr_learn(&recovered, 12 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC / 2);
-	btrfs_rr_learn(&busy, 12 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
-	btrfs_rr_learn(&slow, 60 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC / 2);
-	assert_true(recovered.scale < 2 * BTRFS_RR_SCALE_ONE);
-	assert_true(recovered.samples == 1);
-	assert_true(busy.scale > 8 * BTRFS_RR_SCALE_ONE);
-	assert_true(slow.scale > 8 * BTRFS_RR_SCALE_ONE);
 }
 
 static void test_slow_one_is_tried_again(void **state)
@@ -329,6 +289,71 @@ static void test_stream_leaves_a_disk_that_is_far_slower(void **state)
 	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
 	m[0].scale = 6 * BTRFS_RR_SCALE_ONE;
 	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
+	/* The first reads of the other say little. */
+	m[1].samples = 1;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
+}
+
+/* A disk on which the stream of that number was a moment ago. */
+static struct btrfs_rr_mirror used_by(const struct btrfs_rr_read *rd, u16 stream)
+{
+	struct btrfs_rr_mirror m = mirror(true);
+
+	m.owner = stream;
+	m.taken = stream && stream != rd->stream;
+	m.load_ns = stream ? 20 * NSEC_PER_MSEC : 0;
+	m.pos = 64 * SZ_1M;
+	return m;
+}
+
+/* Stream 1, in the middle of a region on the first of three disks used by these. */
+static int choose_beside(u16 first, u16 second, u16 third)
+{
+	struct btrfs_rr_read rd = request(SZ_1M);
+
+	rd.stream = 1;
+	rd.stick = 0;
+	rd.run = SZ_1M;
+	struct btrfs_rr_mirror m[3] = { used_by(&rd, first), used_by(&rd, second), used_by(&rd, third) };
+
+	/* The way back costs something, waiting for the others more. */
+	m[0].last_end = m[0].pos;
+	m[1].load_ns *= 2;
+	return btrfs_rr_choose(&rd, m, 3);
+}
+
+static void test_streams_get_out_of_each_others_way(void **state)
+{
+	(void)state;
+	/* Alone on its disk it stays, whatever the others do. */
+	assert_int_equal(choose_beside(1, 0, 0), 0);
+	assert_int_equal(choose_beside(1, 2, 2), 0);
+	/* Beside another it goes where nobody is, */
+	assert_int_equal(choose_beside(2, 3, 0), 2);
+	/* or to where it is itself, or to a disk of one that has two. */
+	assert_int_equal(choose_beside(2, 3, 1), 2);
+	assert_int_equal(choose_beside(2, 3, 3), 2);
+	/* It is the one with several that leaves, */
+	assert_int_equal(choose_beside(2, 2, 2), 0);
+	/* and where all have one there is nowhere to go. */
+	assert_int_equal(choose_beside(2, 3, 4), 0);
+}
+
+static void test_new_stream_begins_where_it_costs_least(void **state)
+{
+	struct btrfs_rr_read rd = request(SZ_1M);
+
+	(void)state;
+	rd.stream = 1;
+	rd.large = true;
+	struct btrfs_rr_mirror m[3] = { used_by(&rd, 2), used_by(&rd, 3), used_by(&rd, 3) };
+
+	/* The first is the nearest, but all that stream 2 has. */
+	m[0].load_ns /= 2;
+	m[1].load_ns *= 2;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 3), 2);
+	m[2] = used_by(&rd, 4);
+	assert_int_equal(btrfs_rr_choose(&rd, m, 3), 0);
 }
 
 static void test_new_disk_that_looks_slow(void **state)
@@ -534,8 +559,6 @@ int main(void)
 		cmocka_unit_test(test_flash_before_disk),
 		cmocka_unit_test(test_stream_stays_for_a_region),
 		cmocka_unit_test(test_penalty),
-		cmocka_unit_test(test_learning),
-		cmocka_unit_test(test_recovery),
 		cmocka_unit_test(test_slow_one_is_tried_again),
 		cmocka_unit_test(test_stream_table),
 		cmocka_unit_test(test_guess),
@@ -543,6 +566,8 @@ int main(void)
 		cmocka_unit_test(test_faster_flash_gets_single_reads),
 		cmocka_unit_test(test_nearer_head_gets_single_reads),
 		cmocka_unit_test(test_stream_leaves_a_disk_that_is_far_slower),
+		cmocka_unit_test(test_streams_get_out_of_each_others_way),
+		cmocka_unit_test(test_new_stream_begins_where_it_costs_least),
 		cmocka_unit_test(test_new_disk_that_looks_slow),
 		cmocka_unit_test(test_leaves_a_disk_for_flash),
 		cmocka_unit_test(test_region),

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the read policy learns of the speed of a device: it stays within bounds,
+ * follows what happens, and takes neither luck nor a busy moment for speed.
+ * The header is the kernel's own.
+ */
+#include "unit.h"
+#include "read-policy-speed-core.h"
+
+static u64 seed = 88172645463325252ULL;
+
+static u64 rnd(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+/* Numbers of all magnitudes, with the ends more often than chance has it. */
+static u64 rnd_wide(void)
+{
+	u64 r = rnd();
+
+	return r % 16 == 0 ? 0 : r % 16 == 1 ? U64_MAX : rnd() >> (rnd() % 64);
+}
+
+static void test_learning(void **state)
+{
+	(void)state;
+	struct btrfs_rr_speed s = { 0 };
+
+	for (int i = 0; i < 100; i++)
+		btrfs_rr_learn(&s, true, 8 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC, 0);
+	assert_true(s.scale > BTRFS_RR_SCALE_ONE * 19 / 10 && s.scale < BTRFS_RR_SCALE_ONE * 21 / 10);
+	btrfs_rr_learn(&s, true, U64_MAX, U32_MAX, 0);
+	btrfs_rr_learn(&s, true, 0, 1, U64_MAX);
+	for (int i = 0; i < 100000; i++) {
+		btrfs_rr_learn(&s, true, rnd_wide(), rnd_wide() | 1, rnd_wide());
+		assert_true(s.scale >= BTRFS_RR_SCALE_MIN && s.scale <= BTRFS_RR_SCALE_MAX);
+	}
+}
+
+static struct btrfs_rr_speed ten_times_slower(void)
+{
+	struct btrfs_rr_speed s = { 0 };
+
+	for (int i = 0; i < 100; i++)
+		btrfs_rr_learn(&s, true, 80 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
+	return s;
+}
+
+/* One read tells that a slow device has recovered, if it was not used meanwhile. */
+static void test_recovery(void **state)
+{
+	(void)state;
+	for (int rot = 0; rot < 2; rot++) {
+		struct btrfs_rr_speed recovered = ten_times_slower();
+		struct btrfs_rr_speed busy = ten_times_slower();
+		struct btrfs_rr_speed slow = ten_times_slower();
+
+		btrfs_rr_learn(&recovered, rot, 12 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC / 2);
+		btrfs_rr_learn(&busy, rot, 12 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
+		btrfs_rr_learn(&slow, rot, 60 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC / 2);
+		assert_true(recovered.scale < 2 * BTRFS_RR_SCALE_ONE);
+		/* The next ones may correct that soon. */
+		assert_int_equal(recovered.samples, BTRFS_RR_SAMPLES_TRUSTED);
+		assert_true(busy.scale > 8 * BTRFS_RR_SCALE_ONE);
+		assert_true(slow.scale > 8 * BTRFS_RR_SCALE_ONE);
+	}
+}
+
+/* A disk that found its place at once after a pause is no faster than the others. */
+static void test_luck_is_no_recovery(void **state)
+{
+	struct btrfs_rr_speed usual = { 0 };
+	struct btrfs_rr_speed slow = ten_times_slower();
+	struct btrfs_rr_speed flash = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		btrfs_rr_learn(&usual, true, 8 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
+		btrfs_rr_learn(&flash, false, 100 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 0);
+	}
+	btrfs_rr_learn(&usual, true, NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC / 2);
+	assert_true(usual.scale > BTRFS_RR_SCALE_ONE / 2);
+	btrfs_rr_learn(&slow, true, NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC / 2);
+	assert_int_equal(slow.scale, BTRFS_RR_SCALE_ONE);
+	/* Flash has no such luck. */
+	btrfs_rr_learn(&flash, false, 20 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, NSEC_PER_SEC / 2);
+	assert_true(flash.scale < BTRFS_RR_SCALE_ONE / 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_learning),
+		cmocka_unit_test(test_recovery),
+		cmocka_unit_test(test_luck_is_no_recovery),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
