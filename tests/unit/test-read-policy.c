@@ -316,7 +316,6 @@ static int choose_beside(u16 first, u16 second, u16 third)
 	rd.run = SZ_1M;
 	struct btrfs_rr_mirror m[3] = { used_by(&rd, first), used_by(&rd, second), used_by(&rd, third) };
 
-	/* The way back costs something, waiting for the others more. */
 	m[0].last_end = m[0].pos;
 	m[1].load_ns *= 2;
 	return btrfs_rr_choose(&rd, m, 3);
@@ -328,15 +327,33 @@ static void test_streams_get_out_of_each_others_way(void **state)
 	/* Alone on its disk it stays, whatever the others do. */
 	assert_int_equal(choose_beside(1, 0, 0), 0);
 	assert_int_equal(choose_beside(1, 2, 2), 0);
-	/* Beside another it goes where nobody is, */
+	/* Beside another it goes where nobody else is, or to a disk of one that has two. */
 	assert_int_equal(choose_beside(2, 3, 0), 2);
-	/* or to where it is itself, or to a disk of one that has two. */
 	assert_int_equal(choose_beside(2, 3, 1), 2);
 	assert_int_equal(choose_beside(2, 3, 3), 2);
-	/* It is the one with several that leaves, */
+	/* The one with several leaves itself, and where all have one there is nowhere to go. */
 	assert_int_equal(choose_beside(2, 2, 2), 0);
-	/* and where all have one there is nowhere to go. */
 	assert_int_equal(choose_beside(2, 3, 4), 0);
+}
+
+/* A disk on which single reads were a moment ago is better than one with a stream. */
+static void test_single_reads_do_not_make_streams_share(void **state)
+{
+	struct btrfs_rr_read rd = request(SZ_1M);
+
+	(void)state;
+	rd.stream = 1;
+	rd.large = true;
+	for (rd.stick = -1; rd.stick < 1; rd.stick++) {
+		struct btrfs_rr_mirror m[2] = { used_by(&rd, 2), used_by(&rd, 0) };
+
+		m[0].load_ns /= 8;
+		m[1].taken = true;
+		assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
+		/* Not if there are more of them. */
+		m[1].load_ns = 20 * NSEC_PER_MSEC;
+		assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
+	}
 }
 
 static void test_new_stream_begins_where_it_costs_least(void **state)
@@ -567,6 +584,7 @@ int main(void)
 		cmocka_unit_test(test_nearer_head_gets_single_reads),
 		cmocka_unit_test(test_stream_leaves_a_disk_that_is_far_slower),
 		cmocka_unit_test(test_streams_get_out_of_each_others_way),
+		cmocka_unit_test(test_single_reads_do_not_make_streams_share),
 		cmocka_unit_test(test_new_stream_begins_where_it_costs_least),
 		cmocka_unit_test(test_new_disk_that_looks_slow),
 		cmocka_unit_test(test_leaves_a_disk_for_flash),

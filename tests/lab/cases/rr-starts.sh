@@ -77,7 +77,7 @@ array() {
 	one=$(streams 0 0 1)
 	policy roundrobin
 	lowest=1000
-	for pause in 0 0.013 0.11 0.4 1.3; do
+	for pause in 0 0.003 0.013 0.05 0.11 0.4 1.3; do
 		beginning $pause 0 1 2 3
 		beginning $pause 0 4 3 2
 	done
