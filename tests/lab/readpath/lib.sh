@@ -20,7 +20,7 @@ memory=1G
 work=$(mktemp -d "${TMPDIR:-/dev/shm}/readpath.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# Disks by name; each seed is another disk of that model.
+# Disks by name; each seed is another disk of that model. Of several words each is one disk.
 declare -A models=(
 	[hdd]=hdd:size=4G
 	[slow]=hdd:size=4G,rpm=5400,rate=110M
@@ -29,14 +29,17 @@ declare -A models=(
 	[through]=hdd:size=4G,wcache=0
 	[ssd]=ssd:size=4G
 	[nvme]=nvme:size=4G
+	[uneven]='hdd:size=2G ssd:size=2G hdd:size=1G,rpm=5400,rate=110M nvme:size=512M'
 )
 
 # disks MODEL SEED COUNT: the options of `lab run`
 disks() {
 	local n
+	local -a kinds
 
+	read -ra kinds <<<"${models[$1]}"
 	for n in $(seq "$3"); do
-		printf -- '--disk %s,seed=%d ' "${models[$1]}" $(($2 * 10 + n))
+		printf -- '--disk %s,seed=%d ' "${kinds[(n - 1) % ${#kinds[@]}]}" $(($2 * 10 + n))
 	done
 }
 
@@ -57,7 +60,7 @@ prepare() {
 	shift 3
 	rm -rf "$work/made"
 	machine "$stock" "$work/made" "$model" "$seed" "$count" --env DISKS="${DISKS:-$count}" \
-		-- "$here/guest" make "$@" >"$work/log" 2>&1 ||
+		--env ROLES="$ROLES" -- "$here/guest" make "$@" >"$work/log" 2>&1 ||
 		{ diag "$(tail -n 20 "$work/log")"; bail_out "cannot make $* on $model"; }
 }
 

@@ -161,6 +161,83 @@ limited() {
 		"limited, devices $1: time in percent of stock"
 }
 
+# Devices of other sizes and kinds, so that chunks are of four stripes and of three.
+uneven() {
+	local devid
+
+	prepare uneven 1 4 big:600 "$1/$1"
+	both uneven 1 4 -- "$here/guest" late 0 || { not_ok "$1, uneven disks"; return; }
+	per_device "$1, uneven disks" 1 2 3 4
+	both uneven 1 4 --env TWICE=yes -- "$here/guest" scrub || { not_ok "$1, uneven disks"; return; }
+	alike counters "$1, uneven disks: counters"
+	alike content "$1, uneven disks: content"
+	diag "$1, uneven disks: stock/patched ms $(value stock ms)/$(value patched ms)"
+	in_range "$(value patched ms)" 1 "$(value stock ms)" "$1, uneven disks: not longer than by stock"
+}
+
+# clean WHAT NAME: the files are as they were, and scrub finds nothing
+clean() {
+	is "$(value "$2" content)" "$made" "$1: content"
+	is "$(value "$2" again | grep -oE ':[0-9]+' | sort -u)" :0 "$1: a scrub of all finds nothing"
+}
+
+# beside WHAT COUNT ARGUMENT...: something is done while scrub goes on
+beside() {
+	local what=$1 count=$2
+
+	shift 2
+	rm -rf "$work/copy"
+	cp -r --sparse=always "$work/made" "$work/copy"
+	machine "$patched" "$work/copy" hdd 1 "$count" --env MEMBERS="$members" -- "$here/guest" "$@" \
+		>"$work/patched" 2>"$work/log" || { not_ok "$what"; diag "$(tail -n 30 "$work/log")"; return 1; }
+	diag "$what: $(grep -E '^(status|ends)' "$work/patched" | paste -sd' ')"
+	is "$(value patched status)" 0 "$what: done"
+	clean "$what" patched
+	rm -rf "$work/copy"
+}
+
+# made_content COUNT: of what was made, by the stock kernel
+made_content() {
+	rm -rf "$work/copy"
+	cp -r --sparse=always "$work/made" "$work/copy"
+	machine "$stock" "$work/copy" hdd 1 "$1" --env TWICE=yes -- "$here/guest" scrub >"$work/stock" 2>"$work/log"
+	value stock content
+}
+
+# The device that reads for all is taken away, or one that is not scrubbed itself is replaced
+# while the others read it, early and late.
+leader_goes() {
+	local made members after
+
+	DISKS=4 prepare hdd 1 5 big:100 raid5/raid5
+	made=$(made_content 5)
+	members=4
+	for after in 5 60 150; do
+		beside "device 1 is removed after $after ms" 5 removed "$after" 1
+		beside "device 1 is replaced after $after ms" 5 replaced "$after" 1 /dev/labde
+	done
+}
+
+# With roles, trees are on some of the disks and data on others.
+roles() {
+	local made
+	local ROLES='1=metadata-only 2=metadata-preferred 5=data-only'
+
+	stock=$patched prepare hdd 1 6 small:20 "$1/raid1"
+	made=$(stock=$patched made_content 6)
+	machine "$patched" "$work/made" hdd 1 6 -- "$here/guest" extents >"$work/extents" 2>"$work/log"
+	# Data is repaired from parity; device 1 has no data.
+	awk '{ last[$1] = $0 } END { for (i in last) print last[i] }' "$work/extents" | sort -n >"$work/data"
+	"$here/damage.pl" write "$work/made" 65 13 3 4 5 6 <"$work/data" >"$work/places"
+	in_range "$(wc -l <"$work/places")" 50 100000 "$1 with roles: damaged blocks"
+	machine "$patched" "$work/made" hdd 1 6 --env TWICE=yes -- "$here/guest" scrub >"$work/patched" 2>"$work/log" ||
+		{ not_ok "$1 with roles"; diag "$(tail -n 30 "$work/log")"; return; }
+	in_range "$(corrected patched counters)" 20 100000 "$1 with roles: repaired"
+	is "$(value patched content)" "$made" "$1 with roles: content"
+	is "$(value patched again | grep -oE '(csum|uncorrectable)_errors:[0-9]+' | paste -sd,)" \
+		csum_errors:0,uncorrectable_errors:0 "$1 with roles: a second scrub finds nothing"
+}
+
 # A disk is missing: scrub ends where parity cannot be told, and not before the
 # stock kernel's does, and no good block is called bad.
 missing() {
@@ -201,6 +278,8 @@ speed() {
 repairs raid5 4
 repairs raid6 4
 resumed 100
+leader_goes
+roles raid5
 [ -z "$ALONE" ] || { done_testing; exit; }
 
 beyond_repair raid5 1 2
@@ -209,6 +288,8 @@ single raid6
 repairs raid6 6
 single raid5
 beyond_repair raid6 1 2 3
+uneven raid5
+uneven raid6
 late
 paused
 limited 2
