@@ -313,9 +313,7 @@ static int choose_beside(u16 first, u16 second, u16 third)
 
 	rd.stream = 1;
 	rd.stick = 0;
-	rd.run = SZ_1M;
 	struct btrfs_rr_mirror m[3] = { used_by(&rd, first), used_by(&rd, second), used_by(&rd, third) };
-
 	m[0].last_end = m[0].pos;
 	m[1].load_ns *= 2;
 	return btrfs_rr_choose(&rd, m, 3);
@@ -327,7 +325,7 @@ static void test_streams_get_out_of_each_others_way(void **state)
 	/* Alone on its disk it stays, whatever the others do. */
 	assert_int_equal(choose_beside(1, 0, 0), 0);
 	assert_int_equal(choose_beside(1, 2, 2), 0);
-	/* Beside another it goes where nobody else is, or to a disk of one that has two. */
+	/* Beside another it goes where nobody is, or to a disk of one that has two. */
 	assert_int_equal(choose_beside(2, 3, 0), 2);
 	assert_int_equal(choose_beside(2, 3, 1), 2);
 	assert_int_equal(choose_beside(2, 3, 3), 2);
@@ -349,8 +347,8 @@ static void test_single_reads_do_not_make_streams_share(void **state)
 
 		m[0].load_ns /= 8;
 		m[1].taken = true;
+		m[1].scale = 5 * BTRFS_RR_SCALE_ONE / 2;
 		assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
-		/* Not if there are more of them. */
 		m[1].load_ns = 20 * NSEC_PER_MSEC;
 		assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
 	}
@@ -364,8 +362,7 @@ static void test_new_stream_begins_where_it_costs_least(void **state)
 	rd.stream = 1;
 	rd.large = true;
 	struct btrfs_rr_mirror m[3] = { used_by(&rd, 2), used_by(&rd, 3), used_by(&rd, 3) };
-
-	/* The first is the nearest, but all that stream 2 has. */
+	/* The first is all that stream 2 has. */
 	m[0].load_ns /= 2;
 	m[1].load_ns *= 2;
 	assert_int_equal(btrfs_rr_choose(&rd, m, 3), 2);

@@ -12,7 +12,7 @@
 . "$LAB_LIB"
 
 size=96
-lowest=1000 worst=
+lowest=1000 worst= sum=0 count=0
 
 policy() {
 	echo "$1" >"$(lab_sysfs)/read_policy" || bail_out "no policy $1"
@@ -56,12 +56,13 @@ streams() {
 	rm /tmp/rate*
 }
 
-# beginning PAUSE STAGGER FILE...: the slowest over one disk's, and the lowest of all
+# beginning PAUSE STAGGER FILE...: the slowest over one disk's, the lowest of all, and what makes the average
 beginning() {
 	local ratio
 
 	ratio=$(awk "BEGIN { print $(streams "$@") / $one }")
 	diag "pause $1 s, stagger $2 s, files ${*:3}: $ratio"
+	sum=$(awk "BEGIN { print $sum + $ratio }") count=$((count + 1))
 	[ "$(awk "BEGIN { print $ratio < $lowest }")" = 0 ] || lowest=$ratio worst=$*
 }
 
@@ -76,7 +77,7 @@ array() {
 	policy pid
 	one=$(streams 0 0 1)
 	policy roundrobin
-	lowest=1000
+	lowest=1000 sum=0 count=0
 	for pause in 0 0.003 0.013 0.05 0.11 0.4 1.3; do
 		beginning $pause 0 1 2 3
 		beginning $pause 0 4 3 2
@@ -85,7 +86,8 @@ array() {
 		beginning 0.1 $stagger 3 1 2
 		beginning 0.7 $stagger 2 4 1
 	done
-	in_range "$lowest" 0.9 1.6 "$*: slowest stream over one disk, the worst of all ($worst)"
+	in_range "$(awk "BEGIN { print $sum / $count }")" 0.97 1.6 "$*: slowest stream over one disk, on average"
+	in_range "$lowest" 0.85 1.6 "$*: the worst of all ($worst)"
 	try 'nothing is left in flight' lab_idle
 }
 
