@@ -4,7 +4,7 @@
 # Scrub of one device by its ioctls, for what `btrfs scrub` cannot do in the lab:
 # be cancelled at a point in time and be resumed. Prints what the kernel counted.
 #	scrub.pl PATH DEVID START [CANCEL_AFTER_MS]
-# READONLY=yes: nothing is repaired.
+# READONLY=yes: nothing is repaired. FAIL_NTH=N: the kernel's Nth allocation for it fails.
 use strict;
 use warnings;
 use Time::HiRes qw(sleep);
@@ -24,6 +24,12 @@ if (defined $cancel && !($canceller = fork)) {
 	exit;
 }
 my $args = pack('Q4', $devid, $start, ~0, $ENV{READONLY} ? 1 : 0) . "\0" x 992;
+if ($ENV{FAIL_NTH}) {
+	open(my $nth, '>', '/proc/thread-self/fail-nth') or die "fail-nth: $!\n";
+	syswrite($nth, $ENV{FAIL_NTH}) or die "fail-nth: $!\n";
+	# Left open: closing it would be a call that allocates, too.
+	push @main::open, $nth;
+}
 my $end = ioctl($fs, SCRUB, $args) ? 'finished' : $!{ECANCELED} ? 'cancelled' : "$!";
 waitpid($canceller, 0) if $canceller;
 
