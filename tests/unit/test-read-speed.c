@@ -91,12 +91,32 @@ static void test_luck_is_no_recovery(void **state)
 	assert_true(flash.scale < BTRFS_RR_SCALE_ONE / 4);
 }
 
+/* What a drive got as one request is as fast as what it got in pieces, on flash each read counts. */
+static void test_merged_reads_are_one(void **state)
+{
+	struct btrfs_rr_speed merged = { 0 };
+	struct btrfs_rr_speed flash = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		/* A seek and sixteen times 64 KiB, which take 13 of the 11 ms predicted. */
+		btrfs_rr_learn(&merged, true, 13 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC, 0);
+		for (int k = 0; k < 15; k++)
+			btrfs_rr_learn(&merged, true, 0, NSEC_PER_MSEC / 3, 0);
+		assert_in_range(merged.scale, BTRFS_RR_SCALE_ONE, BTRFS_RR_SCALE_ONE * 5 / 4);
+		btrfs_rr_learn(&flash, false, 4 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 0);
+	}
+	assert_int_equal(merged.samples, 100);
+	assert_int_equal(flash.samples, 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_learning),
 		cmocka_unit_test(test_recovery),
 		cmocka_unit_test(test_luck_is_no_recovery),
+		cmocka_unit_test(test_merged_reads_are_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# lab: --mem 1G --disk hdd:size=3G,seed=11 --disk hdd:size=3G,seed=12 --disk hdd:size=3G,seed=13 --disk ssd:size=2G,seed=4 --disk nvme:size=2G,seed=5 --disk ssd:size=2G,seed=6
+# lab: --mem 1G --disk hdd:size=3G,seed=11 --disk hdd:size=3G,seed=12 --disk hdd:size=3G,seed=13 --disk ssd:size=2G,seed=4 --disk nvme:size=2G,seed=5 --disk ssd:size=2G,seed=6 --disk hdd:size=3G,seed=14
 #
 # What several readers get of several mirrors under roundrobin:
 # streams on hard disks, against pid; a stream and random reads on flash of one
@@ -55,6 +55,13 @@ middle() {
 	done | sort -n | sed -n 2p
 }
 
+# average COMMAND...: of what it says five times
+average() {
+	for _ in 1 2 3 4 5; do
+		"$@"
+	done | awk '{ sum += $1 } END { print sum / NR }'
+}
+
 # random FILE DEPTH: IOPS of direct reads of 4 KiB
 random() {
 	lab_measure --name=r --filename="$1" --rw=randread --bs=4k --direct=1 --size=400M \
@@ -77,6 +84,15 @@ policy roundrobin
 in_range "$(over "$(middle slowest 3)" "$one")" 0.97 1.05 'three streams: each as fast as one on a disk of its own'
 in_range "$(over "$(slowest 8)" "$pid")" 1 3 'eight streams: the slowest, over pid'
 in_range "$(over "$(slowest 2)" "$one")" 1.05 1.5 'two streams share three disks: the slower, over one disk'
+
+# Each of the two pairs of RAID10 has a disk for each of two streams.
+fresh raid10 /dev/labda /dev/labdb /dev/labdc /dev/labdg
+for n in 1 2; do
+	lab_fill "$LAB_MNT/f$n" 96 "$n" && sync
+done
+one=$(slowest 1)
+policy roundrobin
+in_range "$(over "$(average slowest 2)" "$one")" 0.7 1.3 'two streams on RAID10: the slower, over one alone under pid'
 
 # flash WHAT SLOWER FASTER TIMES: two devices, and how many times the faster they are under load
 flash() {
