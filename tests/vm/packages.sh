@@ -153,15 +153,30 @@ signatures() {
 	check 'and installed' module_is "$version"
 }
 
-# The files as they were before the packages came.
+# The file as it was before the packages came: DKMS of Debian 13 keeps it with its own
+# for as long as ours is installed.
+kept() {
+	local sum=$1 file=$2 kept
+
+	for kept in "$root/$file" "$root"/var/lib/dkms/btrfs-policy*/original_module/"$kernel"/*/"${file##*/}"; do
+		[ ! -e "$kept" ] || [ "$(sha256sum < "$kept")" != "$sum  -" ] || return 0
+	done
+	return 1
+}
+
 stock_is_untouched() {
-	grep "^[0-9a-f]\{64\} .*/$kernel/kernel/\(fs/btrfs/btrfs\|block/mq-deadline\)\.ko" "$work/before" > "$work/stock" &&
-		[ "$(wc -l < "$work/stock")" = 2 ] && (cd "$root" && sha256sum -c "$work/stock")
+	local sum file n=0
+
+	while read -r sum file; do
+		kept "$sum" "$file" || return
+		n=$((n + 1))
+	done < <(grep "^[0-9a-f]\{64\} .*/$kernel/kernel/\(fs/btrfs/btrfs\|block/mq-deadline\)\.ko" "$work/before")
+	[ $n = 2 ]
 }
 
 by_hand() {
 	local package module folder
-	check 'the stock modules are where they were, as they were' stock_is_untouched
+	check 'the stock modules are kept, as they were' stock_is_untouched
 	while read -r package module folder; do
 		check "dkms uninstall $package" in_root "$root" dkms uninstall -m "$package" -v "$version" -k "$kernel"
 		check 'the stock module is back' module_is '' "$kernel" "$module"
