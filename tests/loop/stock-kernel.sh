@@ -69,12 +69,24 @@ types_on_disk() {
 	btrfs inspect-internal dump-tree -t chunk "${loops[0]}" | awk '/ type [0-9]+$/ { print $NF }' | xargs
 }
 
+# mounted OPTION...: a new file system on all devices; who has just looked at one of them keeps mkfs from it
+mounted() {
+	local i
+
+	for i in $(seq 20); do
+		mkfs.btrfs -q -f "$@" "${loops[@]}" >"$dir/mkfs" 2>&1 &&
+			mount "${loops[0]}" "$dir/mnt" 2>>"$dir/mkfs" && return
+		sed 's/^/# /' "$dir/mkfs"
+		sleep 0.5
+	done
+	return 1
+}
+
 profile() {
 	local data=$1 metadata=$2 options=${3:-} kind
 
 	# shellcheck disable=SC2086
-	mkfs.btrfs -q -f $options -d "$data" -m "$metadata" "${loops[@]}" >/dev/null 2>&1 &&
-		mount "${loops[0]}" "$dir/mnt" || { report 1 "make $data/$metadata $options"; return; }
+	mounted $options -d "$data" -m "$metadata" || { report 1 "make $data/$metadata $options"; return; }
 	head -c 20M /dev/urandom >"$dir/mnt/file"
 	sync -f "$dir/mnt"
 	for kind in Data Metadata System; do
@@ -102,7 +114,7 @@ else
 	profile raid1c3 raid10
 fi
 
-mkfs.btrfs -q -f -d raid1 -m raid1 "${loops[@]}" >/dev/null 2>&1 && mount "${loops[0]}" "$dir/mnt"
+mounted -d raid1 -m raid1 || report 1 'make the file system that commands are refused on'
 is "$("$btrfs_policy" --format json device policy show "$dir/mnt" | jq -c '.[keys[1]][0] | [.enforced, .kernel]')" \
 	'[false,"stock"]' 'show: not enforced, stock kernel'
 before=$(types_on_disk)
