@@ -6,24 +6,7 @@
  */
 #include "unit.h"
 #include "read-policy-speed-core.h"
-
-static u64 seed = 88172645463325252ULL;
-
-static u64 rnd(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
-
-/* Numbers of all magnitudes, with the ends more often than chance has it. */
-static u64 rnd_wide(void)
-{
-	u64 r = rnd();
-
-	return r % 16 == 0 ? 0 : r % 16 == 1 ? U64_MAX : rnd() >> (rnd() % 64);
-}
+#include "read-policy-random.h"
 
 static void test_learning(void **state)
 {

@@ -24,18 +24,6 @@ over() {
 	awk "BEGIN { print $1 / $2 }"
 }
 
-# A block of every leaf of checksums, past the page cache: what finds the data is
-# in memory then, and a stream is nothing but that.
-warm() {
-	python3 -c '
-import mmap, os, sys
-page = mmap.mmap(-1, 4096)
-for name in sys.argv[1:]:
-    file = os.open(name, os.O_RDONLY | os.O_DIRECT)
-    for at in range(0, os.fstat(file).st_size, 8 << 20):
-        os.preadv(file, [page], at)' "$LAB_MNT"/f*
-}
-
 # streams COUNT: MiB/s of each of so many that read a file each; all are of a size
 streams() {
 	local n jobs=()
@@ -44,7 +32,7 @@ streams() {
 		jobs+=(--name="s$n" --filename="$LAB_MNT/f$n" --rw=read --bs=128k)
 	done
 	lab_drop_caches
-	warm
+	lab_warm "$LAB_MNT"/f*
 	lab_measure "${jobs[@]}" | awk '{ print $2 }'
 }
 

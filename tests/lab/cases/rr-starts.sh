@@ -18,17 +18,6 @@ policy() {
 	echo "$1" >"$(lab_sysfs)/read_policy" || bail_out "no policy $1"
 }
 
-# Past the page cache, so that what finds the data is in memory and nothing else.
-warm() {
-	python3 -c '
-import mmap, os, sys
-page = mmap.mmap(-1, 4096)
-for name in sys.argv[1:]:
-    file = os.open(name, os.O_RDONLY | os.O_DIRECT)
-    for at in range(0, os.fstat(file).st_size, 8 << 20):
-        os.preadv(file, [page], at)' "$LAB_MNT"/f*
-}
-
 # reader FILE SECONDS: MiB/s, from its own start to its own end
 reader() {
 	local start
@@ -45,7 +34,7 @@ streams() {
 
 	shift 2
 	lab_drop_caches
-	warm
+	lab_warm "$LAB_MNT"/f*
 	sleep "$pause"
 	for file; do
 		reader "$file" "$(awk "BEGIN { print $n * $stagger }")" >"/tmp/rate$n" &
