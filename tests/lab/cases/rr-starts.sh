@@ -6,8 +6,8 @@
 #
 # Three streams on three hard disks, from many different beginnings: where the
 # platters stand, which file is where, who starts when, what the policy knows of
-# the disks and how long they have rested.  Whatever it is, each stream has to
-# end up with a disk of its own, and no disk may idle meanwhile.
+# the disks and how long they have rested.  On average each stream gets nearly a
+# disk of its own, and hardly any beginning leaves two of them on one.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 
@@ -45,7 +45,7 @@ streams() {
 	rm /tmp/rate*
 }
 
-# beginning PAUSE STAGGER FILE...: the slowest over one disk's, the lowest of all, how many are low, and what makes the average
+# beginning PAUSE STAGGER FILE...: counts the slowest over one disk's into $sum, $low and $lowest
 beginning() {
 	local ratio
 
