@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Second half of btrfs-policy.h, which includes it: where chunks stand, the plan
+ * Part of btrfs-policy.h, which includes it: where chunks stand, the plan
  * that puts misplaced ones right, and the balance that carries it out.
  * The conventions at the top of btrfs-policy.h hold here too.  Not to be
  * included alone.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Third part of btrfs-policy.h, which includes it: what would suit the devices
+ * Part of btrfs-policy.h, which includes it: what would suit the devices
  * of a file system.  The conventions at the top of btrfs-policy.h hold here too.
  * Not to be included alone.
  */

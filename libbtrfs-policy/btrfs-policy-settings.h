@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Part of btrfs-policy.h, which includes it: what can be set, what it is set to,
+ * and changing it.  The conventions at the top of btrfs-policy.h hold here too.
+ * Not to be included alone.
+ */
+#ifndef BTRFS_POLICY_H
+#error "include <btrfs-policy.h>"
+#endif
+#ifndef BTRFS_POLICY_SETTINGS_H
+#define BTRFS_POLICY_SETTINGS_H
+
+/* ---- Settings ----------------------------------------------------------- */
+
+/**
+ * enum btrfs_policy_scope - what a setting belongs to
+ * @BTRFS_POLICY_SCOPE_FS: the file system
+ * @BTRFS_POLICY_SCOPE_DEVICE: each device
+ */
+enum btrfs_policy_scope {
+	BTRFS_POLICY_SCOPE_FS = 0,
+	BTRFS_POLICY_SCOPE_DEVICE = 1,
+};
+
+/**
+ * struct btrfs_policy_setting - one thing that can be read and set
+ * @name: its word on command lines and in files: "read-policy", "readahead", ...
+ * @title: the same for people, small letters: "read policy"
+ * @scope: what it belongs to
+ * @file: file below /sys/fs/btrfs/<FSID>/; "%llu" in it stands for the devid
+ * @grammar: what may be written: "0..1000"
+ * @help: one line
+ * @capability: name of the capability it needs
+ * @is_size: its values are bytes
+ */
+struct btrfs_policy_setting {
+	const char *name;
+	const char *title;
+	enum btrfs_policy_scope scope;
+	const char *file;
+	const char *grammar;
+	const char *help;
+	const char *capability;
+	bool is_size;
+};
+
+/**
+ * btrfs_policy_setting_at() - one row of the table of settings
+ * @index: from 0
+ *
+ * Return: the row, or NULL behind the last one.
+ */
+const struct btrfs_policy_setting *btrfs_policy_setting_at(size_t index);
+
+/**
+ * btrfs_policy_setting_find() - a row of the table of settings by name
+ * @name: whole word
+ *
+ * Return: the row, or NULL.
+ */
+const struct btrfs_policy_setting *btrfs_policy_setting_find(const char *name);
+
+/**
+ * btrfs_policy_setting_get() - what is in force now
+ * @fs: open handle
+ * @name: word of the setting
+ * @devid: device for device settings, 0 for the others
+ * @value: receives a text to be freed: for "read-policy" the name alone, with
+ *	":parameter" where the kernel has one; for "readahead" bytes in decimal;
+ *	for "penalty-mixed-only" "yes" or "no"; for "role" the role on disk,
+ *	whether or not the kernel obeys it
+ *
+ * Return: 0; -EINVAL unknown setting or a missing or needless device; -ENODEV;
+ * -EOPNOTSUPP; -EPERM; -EIO; -ENOMEM.
+ */
+int btrfs_policy_setting_get(struct btrfs_policy_fs *fs, const char *name,
+			     uint64_t devid, char **value);
+
+/**
+ * btrfs_policy_setting_values() - the words that this kernel offers
+ * @fs: open handle
+ * @name: word of the setting
+ * @values: receives an array of texts that ends with NULL, to be freed with
+ *	btrfs_policy_strv_free(); empty for settings that take numbers
+ *
+ * Return: 0 or as btrfs_policy_setting_get().
+ */
+int btrfs_policy_setting_values(struct btrfs_policy_fs *fs, const char *name,
+				char ***values);
+
+/**
+ * btrfs_policy_strv_free() - free an array of texts that ends with NULL
+ * @values: array or NULL
+ */
+void btrfs_policy_strv_free(char **values);
+
+/* ---- Changing settings -------------------------------------------------- */
+
+/** struct btrfs_policy_request - a list of wishes; opaque */
+struct btrfs_policy_request;
+
+/**
+ * btrfs_policy_request_new() - make an empty request
+ *
+ * Return: the request or NULL when there is no memory.
+ */
+struct btrfs_policy_request *btrfs_policy_request_new(void);
+
+/**
+ * btrfs_policy_request_free() - free a request
+ * @request: request or NULL
+ */
+void btrfs_policy_request_free(struct btrfs_policy_request *request);
+
+/**
+ * btrfs_policy_request_add() - add a wish
+ * @request: the request
+ * @setting: word of the setting
+ * @devid: device for device settings, 0 for the others
+ * @value: value in the setting's grammar; "readahead" takes bytes or a number
+ *	with one of the suffixes K, M, G (powers of 1024)
+ *
+ * Nothing is checked yet: btrfs_policy_apply() checks all before it writes any.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int btrfs_policy_request_add(struct btrfs_policy_request *request,
+			     const char *setting, uint64_t devid, const char *value);
+
+/**
+ * enum btrfs_policy_apply_flags - how to apply a request
+ * @BTRFS_POLICY_DRY_RUN: check everything, change nothing; the changes say what
+ *	would be
+ * @BTRFS_POLICY_FORCE: set roles that leave too few devices for the profiles in
+ *	use, or that this kernel would not obey
+ * @BTRFS_POLICY_SAVE: keep settings of the file system for its next mounts too, see
+ *	btrfs_policy_saved_path(); it is part of "all or nothing"
+ */
+enum btrfs_policy_apply_flags {
+	BTRFS_POLICY_DRY_RUN = 1u << 0,
+	BTRFS_POLICY_FORCE = 1u << 1,
+	BTRFS_POLICY_SAVE = 1u << 2,
+};
+
+/** struct btrfs_policy_changes - what a request changed; opaque */
+struct btrfs_policy_changes;
+
+/**
+ * struct btrfs_policy_change - one wish and what came of it
+ * @setting: row of the setting
+ * @devid: device or 0
+ * @path: path of the device, NULL if none or missing
+ * @old_value: value before
+ * @new_value: value read back from the kernel (with BTRFS_POLICY_DRY_RUN: the
+ *	value that would be written); equal to @old_value if nothing had to change
+ */
+struct btrfs_policy_change {
+	const struct btrfs_policy_setting *setting;
+	uint64_t devid;
+	const char *path;
+	const char *old_value;
+	const char *new_value;
+};
+
+/**
+ * btrfs_policy_apply() - carry out a request, all of it or nothing
+ * @fs: open handle
+ * @request: the wishes
+ * @flags: values of enum btrfs_policy_apply_flags or 0
+ * @changes: receives one row for each wish, in the request's order, to be freed
+ *	with btrfs_policy_changes_free(); untouched on failure
+ *
+ * All values are checked first.  Roles of all devices go to the kernel in one
+ * step.  If a write fails, earlier ones are put back; if even that fails, the
+ * error says what stayed changed.  Values that are right already are not written.
+ *
+ * Return: 0; -EINVAL, -ENODEV, -EOPNOTSUPP, -EROFS, -EPERM, -EACCES, -EBUSY,
+ * -EIO (also: the kernel took a value and then shows another one), -ENOMEM.
+ */
+int btrfs_policy_apply(struct btrfs_policy_fs *fs,
+		       const struct btrfs_policy_request *request,
+		       unsigned int flags, struct btrfs_policy_changes **changes);
+
+/**
+ * btrfs_policy_changes_count() - number of rows
+ * @changes: from btrfs_policy_apply()
+ *
+ * Return: rows.
+ */
+size_t btrfs_policy_changes_count(const struct btrfs_policy_changes *changes);
+
+/**
+ * btrfs_policy_changes_at() - one row
+ * @changes: from btrfs_policy_apply()
+ * @index: from 0
+ *
+ * Return: the row, or NULL behind the last one.
+ */
+const struct btrfs_policy_change *
+btrfs_policy_changes_at(const struct btrfs_policy_changes *changes, size_t index);
+
+/**
+ * btrfs_policy_changes_free() - free the rows
+ * @changes: rows or NULL
+ */
+void btrfs_policy_changes_free(struct btrfs_policy_changes *changes);
+
+#endif
