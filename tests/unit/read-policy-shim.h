@@ -33,6 +33,10 @@ typedef int64_t s64;
 #define max_t(t, a, b)	((t)(a) > (t)(b) ? (t)(a) : (t)(b))
 #define clamp_t(t, v, lo, hi)	min_t(t, max_t(t, v, lo), hi)
 
+/* One thread only. */
+#define READ_ONCE(x)		(x)
+#define WRITE_ONCE(x, value)	((x) = (value))
+
 static inline int fls64(u64 x)
 {
 	return x ? 64 - __builtin_clzll(x) : 0;

@@ -163,7 +163,7 @@ static void test_stream_table(void **state)
 		u64 key = (rnd_wide() >> 8) & ~4095ULL, hash = btrfs_rr_hash(key), tail;
 		struct btrfs_rr_stream out = { 0 };
 
-		assert_true(btrfs_rr_slot(hash) < BTRFS_RR_TAILS);
+		assert_true(btrfs_rr_pair(hash) < BTRFS_RR_TAILS - 1);
 		tail = btrfs_rr_tail_pack(hash, &in);
 		assert_true(btrfs_rr_tail_match(tail, hash, &out));
 		assert_true(out.mirror == in.mirror && out.id == in.id);
@@ -178,6 +178,34 @@ static void test_stream_table(void **state)
 
 		assert_true(!btrfs_rr_tail_match(btrfs_rr_tail_pack(a, &st), b, &st));
 	}
+}
+
+/* As many as fit on a disk, in pieces as small as RAID10 has them. */
+static void test_streams_do_not_lose_each_other(void **state)
+{
+	static u64 tails[BTRFS_RR_TAILS];
+	const u64 piece = 64 * 1024;
+	int lost = 0;
+
+	(void)state;
+	for (u64 read = 0; read < 100000; read++) {
+		const u64 n = read % 16, at = (n << 32) + read / 16 * piece;
+		struct btrfs_rr_stream st = { .id = n + 1, .run = read / 16 * piece % (8 * SZ_1M) };
+		struct btrfs_rr_stream single = { .id = 100, .run = 4096 };
+		u64 *slot = btrfs_rr_find_tail(tails, btrfs_rr_hash(at), &st);
+
+		if (slot) {
+			assert_int_equal(st.id, n + 1);
+			*slot = 0;
+		}
+		lost += !slot;
+		st.run += piece;
+		btrfs_rr_store_tail(tails, btrfs_rr_hash(at + piece), &st);
+		/* Single reads fill the table and are never heard of again. */
+		btrfs_rr_store_tail(tails, btrfs_rr_hash((u64)(rnd() & ~4095U) << 16), &single);
+	}
+	/* Each of the sixteen begins once. */
+	assert_in_range(lost, 16, 48);
 }
 
 static void test_guess(void **state)
@@ -561,6 +589,7 @@ int main(void)
 		cmocka_unit_test(test_penalty),
 		cmocka_unit_test(test_slow_one_is_tried_again),
 		cmocka_unit_test(test_stream_table),
+		cmocka_unit_test(test_streams_do_not_lose_each_other),
 		cmocka_unit_test(test_guess),
 		cmocka_unit_test(test_small_differences_are_none),
 		cmocka_unit_test(test_faster_flash_gets_single_reads),
