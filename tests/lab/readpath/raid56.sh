@@ -111,8 +111,10 @@ beyond_repair() {
 	local devid what="$1, beyond repair"
 
 	damaged "$1" 4 201 0 "${@:2}"
+	rm -rf "$work/copy"
 	cp -r --sparse=always "$work/before" "$work/copy"
-	machine "$patched" "$work/copy" hdd 1 4 -- "$here/guest" each 1 2 3 4 >"$work/whole" 2>"$work/log"
+	machine "$patched" "$work/copy" hdd 1 4 -- "$here/guest" each 1 2 3 4 >"$work/whole" 2>"$work/log" ||
+		{ not_ok "$what: before the damage"; diag "$(tail -n 30 "$work/log")"; return; }
 	after "$what" 4 -- "$here/guest" each 1 2 3 4 || return
 	restored "$what" 0
 	for devid in 1 2 3 4; do
