@@ -435,32 +435,80 @@ static void test_region(void **state)
 static void test_slow_disk_takes_no_turns(void **state)
 {
 	struct btrfs_rr_mirror m[4] = { mirror(true), mirror(true), mirror(true), mirror(false) };
+	const struct btrfs_rr_read rd = request(SZ_1M);
 
 	(void)state;
-	assert_int_equal(btrfs_rr_nr_sharers(m, 3, 3), 3);
+	assert_int_equal(btrfs_rr_nr_sharers(&rd, m, 3), 3);
 	/* Flash is none of those that share. */
-	assert_int_equal(btrfs_rr_nr_sharers(m, 4, 3), 3);
+	assert_int_equal(btrfs_rr_nr_sharers(&rd, m, 4), 3);
 	m[0].scale = 3 * BTRFS_RR_SCALE_ONE;
-	assert_int_equal(btrfs_rr_nr_sharers(m, 3, 3), 2);
-	/* Two are two, however different, but one has nobody to share with. */
-	assert_int_equal(btrfs_rr_nr_sharers(m, 2, 2), 2);
-	assert_int_equal(btrfs_rr_nr_sharers(m, 1, 1), 1);
-	assert_int_equal(btrfs_rr_nr_sharers(m + 3, 1, 0), 0);
+	assert_int_equal(btrfs_rr_nr_sharers(&rd, m, 3), 2);
+	/* Two are two, however different. */
+	assert_int_equal(btrfs_rr_nr_sharers(&rd, m, 2), 2);
 }
 
 static void test_disks_of_others_take_no_turns(void **state)
 {
 	struct btrfs_rr_mirror m[4] = { mirror(true), mirror(true), mirror(true), mirror(true) };
+	const struct btrfs_rr_read rd = request(SZ_1M);
 	unsigned int sharers;
 
 	(void)state;
 	m[0].taken = true;
 	m[2].taken = true;
-	sharers = btrfs_rr_nr_sharers(m, 4, 4);
+	sharers = btrfs_rr_nr_sharers(&rd, m, 4);
 	assert_int_equal(sharers, 2);
 	/* So each of the two is read from for longer. */
 	assert_true(btrfs_rr_region_bytes(sharers, 8 * SZ_1M) >
 		    btrfs_rr_region_bytes(4, 8 * SZ_1M));
+}
+
+/*
+ * Where stream 1 goes when its turn is over, on the first of four disks used by
+ * these.  Those it could go to have less and less to do.
+ */
+static int choose_after_turn(u16 first, u16 second, u16 third, u16 fourth)
+{
+	struct btrfs_rr_read rd = request(SZ_1M);
+
+	rd.stream = 1;
+	rd.stick = 0;
+	rd.run = rd.region;
+	struct btrfs_rr_mirror m[4] = { used_by(&rd, first), used_by(&rd, second),
+					used_by(&rd, third), used_by(&rd, fourth) };
+
+	m[0].load_ns *= 8;
+	m[1].load_ns *= 3;
+	m[2].load_ns *= 2;
+	return btrfs_rr_choose(&rd, m, 4);
+}
+
+static void test_streams_share_the_disks(void **state)
+{
+	const struct btrfs_rr_read rd = { .stream = 1 };
+	struct btrfs_rr_mirror m[4] = { used_by(&rd, 1), used_by(&rd, 2), used_by(&rd, 0), used_by(&rd, 0) };
+
+	(void)state;
+	/* Alone it can have all of them. */
+	assert_int_equal(choose_after_turn(1, 1, 1, 1), 3);
+	assert_int_equal(choose_after_turn(1, 1, 1, 0), 3);
+	/* Each of two can have two, which are those that it has. */
+	assert_int_equal(choose_after_turn(1, 2, 0, 0) / 2, 1);
+	assert_int_equal(choose_after_turn(1, 2, 1, 0), 2);
+	/* The one that came first and has three leaves two, one of them for good. */
+	assert_int_equal(choose_after_turn(1, 2, 1, 1), 0);
+	assert_int_equal(choose_after_turn(1, 2, 3, 0), 3);
+	assert_int_equal(choose_after_turn(1, 2, 3, 4), 0);
+
+	assert_int_equal(btrfs_rr_fair_share(&rd, m, 4), 2);
+	assert_int_equal(btrfs_rr_fair_share(&rd, m, 3), 2);
+	assert_int_equal(btrfs_rr_nr_sharers(&rd, m, 4), 2);
+	/* Disks that take no turns are nobody's, flash is everybody's. */
+	m[2].scale = 3 * BTRFS_RR_SCALE_ONE;
+	m[3].rot = false;
+	assert_int_equal(btrfs_rr_fair_share(&rd, m, 4), 1);
+	m[1].owner = 0;
+	assert_int_equal(btrfs_rr_fair_share(&rd, m, 4), 2);
 }
 
 static void test_large_region_on_a_slow_disk(void **state)
@@ -508,7 +556,7 @@ static void test_goes_on_when_a_disk_is_idle(void **state)
 	m[1].taken = false;
 	m[1].scale = 5 * BTRFS_RR_SCALE_ONE;
 	rd.run = rd.region - SZ_1M;
-	assert_false(btrfs_rr_another_is_idle(&rd, m, 2));
+	assert_false(btrfs_rr_another_is_idle(&rd, m, 2, 3));
 }
 
 static void test_single_reads_keep_to_an_area(void **state)
@@ -603,6 +651,7 @@ int main(void)
 		cmocka_unit_test(test_region),
 		cmocka_unit_test(test_slow_disk_takes_no_turns),
 		cmocka_unit_test(test_disks_of_others_take_no_turns),
+		cmocka_unit_test(test_streams_share_the_disks),
 		cmocka_unit_test(test_large_region_on_a_slow_disk),
 		cmocka_unit_test(test_goes_on_when_a_disk_is_idle),
 		cmocka_unit_test(test_single_reads_keep_to_an_area),
