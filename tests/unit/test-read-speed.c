@@ -93,6 +93,50 @@ static void test_merged_reads_are_one(void **state)
 	assert_int_equal(flash.samples, 100);
 }
 
+/* Is the @nth read timed by a policy that knows the speed, with so many reads in a tick? */
+static bool timed(bool rot, unsigned int nth, unsigned int in_tick)
+{
+	return btrfs_rr_is_timed(rot, BTRFS_RR_SAMPLES_KNOWN, nth, nth % in_tick == 0);
+}
+
+/* Of flash that is known one of a few reads is timed, of anything else each. */
+static void test_what_is_timed(void **state)
+{
+	unsigned int disk = 0, flash = 0, rare = 0;
+
+	(void)state;
+	for (unsigned int nth = 0; nth < 8000; nth++) {
+		disk += timed(true, nth, 8000);
+		flash += timed(false, nth, 8000);
+		rare += timed(false, nth, 1);
+		assert_true(btrfs_rr_is_timed(false, nth % BTRFS_RR_SAMPLES_KNOWN, nth, false));
+	}
+	assert_int_equal(disk, 8000);
+	assert_int_equal(flash, 1000);
+	assert_int_equal(rare, 8000);
+}
+
+/* With so many reads in a tick of 10 ms, the scale after ten times the time for 100 ms. */
+static u32 scale_after_slow(unsigned int in_tick)
+{
+	struct btrfs_rr_speed s = { 0 };
+
+	for (unsigned int nth = 0; nth < BTRFS_RR_SAMPLES_KNOWN; nth++)
+		btrfs_rr_learn(&s, false, 100 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 0);
+	for (unsigned int nth = 1; nth <= 10 * in_tick; nth++)
+		if (timed(false, nth, in_tick))
+			btrfs_rr_learn(&s, false, NSEC_PER_MSEC, 100 * NSEC_PER_USEC, 0);
+	return s.scale;
+}
+
+/* However many reads there are: 100 ms are enough to know that flash is slow now, even in a queue. */
+static void test_slow_flash_is_seen(void **state)
+{
+	(void)state;
+	for (unsigned int in_tick = 1; in_tick <= 1024; in_tick *= 2)
+		assert_true(scale_after_slow(in_tick) > 3 * BTRFS_RR_SCALE_ONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -100,6 +144,8 @@ int main(void)
 		cmocka_unit_test(test_recovery),
 		cmocka_unit_test(test_luck_is_no_recovery),
 		cmocka_unit_test(test_merged_reads_are_one),
+		cmocka_unit_test(test_what_is_timed),
+		cmocka_unit_test(test_slow_flash_is_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# lab: --mem 1G --disk hdd:size=2G,seed=1 --disk hdd:size=2G,seed=2 --disk hdd:size=2G,seed=3
+# lab: --mem 1G --disk hdd:size=2G,seed=1 --disk hdd:size=2G,seed=2 --disk hdd:size=2G,seed=3 --disk ssd:size=2G,seed=4 --disk ssd:size=2G,seed=5 --disk nvme:size=2G,seed=6 --disk nvme:size=2G,seed=7
 #
 # A member that becomes ten times slower is left within 100 ms and used again
-# within 5 s of its recovery, by a stream and by random reads.
+# within 5 s of its recovery, by a stream and by random reads, on hard disks and
+# on flash, of which the policy times only some reads.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 
@@ -15,50 +16,66 @@ stream() {
 	done
 }
 
+# random DEPTH: so many reads of 4 KiB at once
 random() {
 	while [ ! -e /tmp/stop ]; do
 		lab_fio --name=r --filename="$LAB_MNT/file" --rw=randread --bs=4k --direct=1 \
-			--ioengine=libaio --iodepth=4 --runtime=1 --time_based --output=/dev/null
+			--ioengine=libaio --iodepth="$1" --runtime=1 --time_based --output=/dev/null
 	done
 }
 
-# share NAME SECONDS: of the requests that disks get in that time, those for the first in percent
+# share SECONDS: of the requests that members get in that time, those for the first in percent
 share() {
 	local d all=0 first
 
 	lab_reset
 	sleep "$1"
-	first=$(lab_stat /dev/labda reads)
-	for d in $(lab_disks); do
+	first=$(lab_stat "${members[0]}" reads)
+	for d in "${members[@]}"; do
 		all=$((all + $(lab_stat "$d" reads)))
 	done
 	echo $((100 * first / all))
 }
 
-# watch NAME: with the reader of that name running
+# watch LOW HIGH READER...: with that reader running, who gives an equal member so many percent
 watch() {
+	local low=$1 high=$2 name
+
+	shift 2
+	name="$what, $*"
 	rm -f /tmp/stop
-	$1 &
+	"$@" &
 	sleep 2
-	in_range "$(share 1)" 20 50 "$1: an equal member gets its share, in percent"
-	lab_slow /dev/labda 1000
+	in_range "$(share 1)" "$low" "$high" "$name: an equal member gets its share, in percent"
+	lab_slow "${members[0]}" 1000
 	sleep 0.1
-	in_range "$(share 1)" 0 8 "$1: left 100 ms after it became slow"
+	in_range "$(share 1)" 0 8 "$name: left 100 ms after it became slow"
 	sleep 1
-	lab_slow /dev/labda 100
+	lab_slow "${members[0]}" 100
 	sleep 5
-	in_range "$(share 2)" 20 50 "$1: used again 5 s after it recovered"
+	in_range "$(share 2)" "$low" "$high" "$name: used again 5 s after it recovered"
 	touch /tmp/stop
 	wait
 }
 
-try mkfs lab_mkfs raid1c3 $(lab_disks) || bail_out mkfs
-try mount lab_mount /dev/labda || bail_out mount
-lab_fill "$LAB_MNT/file" 300
-try 'set roundrobin' btrfs -q device policy set roundrobin "$LAB_MNT"
-lab_drop_caches
-watch stream
-watch random
+# array WHAT PROFILE DEVICE...: a file on these members
+array() {
+	what=$1 members=("${@:3}")
+	lab_fresh && lab_mkfs "${@:2}" && lab_mount "$3" || bail_out "no file system on $what"
+	lab_fill "$LAB_MNT/file" 300
+	try "$what: set roundrobin" btrfs -q device policy set roundrobin "$LAB_MNT"
+	lab_drop_caches
+}
+
+array 'three hard disks' raid1c3 /dev/labd{a,b,c}
+watch 20 50 stream
+watch 20 50 random 4
+array 'two SSD' raid1 /dev/labdd /dev/labde
+watch 35 65 stream
+watch 35 65 random 1
+watch 35 65 random 32
+array 'two NVMe' raid1 /dev/labdf /dev/labdg
+watch 35 65 random 1
 try 'nothing is left in flight' lab_idle
 try unmount umount "$LAB_MNT"
 done_testing
