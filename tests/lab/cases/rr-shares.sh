@@ -90,6 +90,15 @@ one=$(slowest 1)
 policy roundrobin
 in_range "$(over "$(average slowest 2)" "$one")" 0.7 1.3 'two streams on RAID10: the slower, over one alone under pid'
 
+# Of four mirrors each of two streams has two, and the second to come is not left with one.
+fresh raid1c4 /dev/labda /dev/labdb /dev/labdc /dev/labdg
+for n in 1 2; do
+	lab_fill "$LAB_MNT/f$n" 96 "$n" && sync
+done
+one=$(slowest 1)
+policy roundrobin
+in_range "$(over "$(average slowest 2)" "$one")" 1.52 2 'two streams share four disks: the slower, over one disk'
+
 # flash WHAT SLOWER FASTER TIMES: two devices, and how many times the faster they are under load
 flash() {
 	local both single many
