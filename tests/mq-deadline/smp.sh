@@ -3,13 +3,16 @@
 #
 # The stock mq-deadline and the series' side by side on two processors that QEMU emulates, with lockdep:
 # how often the lock is taken, what is merged, and a stress under which nothing may be lost. Counts only; minutes.
+# LAB_CONFIG=uml-debug, which `make check-lab-debug` says: with KASAN and more checks as well, for longer.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+config=smp-block
+[[ ${LAB_CONFIG:-} != *-debug ]] || config=smp-block-debug
 ktree=("$here/../../kernel/ktree" --kernel "${LAB_KERNEL:-6.12}")
 . "$here/../lab/lib.sh"
 
 command -v qemu-system-x86_64 >/dev/null || skip_all 'no qemu-system-x86_64; share/vm-packages lists what is wanted'
-out=$("${ktree[@]}" build smp-block) || bail_out 'the kernel does not build'
+out=$("${ktree[@]}" build "$config") || bail_out 'the kernel does not build'
 stock=$("$here/make-stock" "$("${ktree[@]}" path)" "$out" x86_64) || bail_out 'the stock scheduler does not build as a module'
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 
