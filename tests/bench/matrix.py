@@ -183,7 +183,5 @@ MISSED = {
 
 # Why roundrobin is below the best of the others, where it is.
 CAUSES = {
-    ("4hdd", "seq2"): "one of the streams takes turns on three disks before the other has a second one, and keeps them",
-    ("raid10", "seq2"): "what the first reads of 64 KiB tell of a disk is mostly luck, and a stream may begin on the disk of the other",
-    ("raid10", "seq8"): "nobody counts the streams of a disk: of four in each pair three may be on one for a while, where `pid` puts two and two",
+    ("4hdd", "seq8"): "two on each disk as under `pid`, but when the first disks fall idle at the end, streams that share a disk leave it for the same one",
 }
