@@ -503,12 +503,29 @@ static void test_streams_share_the_disks(void **state)
 	assert_int_equal(btrfs_rr_fair_share(&rd, m, 4), 2);
 	assert_int_equal(btrfs_rr_fair_share(&rd, m, 3), 2);
 	assert_int_equal(btrfs_rr_nr_sharers(&rd, m, 4), 2);
-	/* Disks that take no turns are nobody's, flash is everybody's. */
-	m[2].scale = 3 * BTRFS_RR_SCALE_ONE;
+	/* Flash is everybody's. */
 	m[3].rot = false;
+	m[2].rot = false;
 	assert_int_equal(btrfs_rr_fair_share(&rd, m, 4), 1);
 	m[1].owner = 0;
 	assert_int_equal(btrfs_rr_fair_share(&rd, m, 4), 2);
+}
+
+/* A disk that was slow is tried again by the stream that left it, too. */
+static void test_stream_comes_back_to_a_slow_disk(void **state)
+{
+	struct btrfs_rr_read rd = request(SZ_1M);
+
+	(void)state;
+	rd.stream = 1;
+	rd.stick = 0;
+	rd.run = rd.region;
+	struct btrfs_rr_mirror m[2] = { used_by(&rd, 1), used_by(&rd, 0) };
+
+	m[1].scale = 8 * BTRFS_RR_SCALE_ONE;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
+	m[1].idle_ns = 5 * NSEC_PER_SEC;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
 }
 
 static void test_large_region_on_a_slow_disk(void **state)
@@ -652,6 +669,7 @@ int main(void)
 		cmocka_unit_test(test_slow_disk_takes_no_turns),
 		cmocka_unit_test(test_disks_of_others_take_no_turns),
 		cmocka_unit_test(test_streams_share_the_disks),
+		cmocka_unit_test(test_stream_comes_back_to_a_slow_disk),
 		cmocka_unit_test(test_large_region_on_a_slow_disk),
 		cmocka_unit_test(test_goes_on_when_a_disk_is_idle),
 		cmocka_unit_test(test_single_reads_keep_to_an_area),
