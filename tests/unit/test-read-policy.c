@@ -2,23 +2,13 @@
 /*
  * Properties of the read policy's arithmetic that hold whatever its constants:
  * bounds, no overflow, equal mirrors take turns, a slow one gets less and is
- * tried again, streams stay together.  The headers are the kernel's own.
+ * tried again.  Streams among each other: test-read-streams.c.  The headers are the
+ * kernel's own.
  */
 #include "unit.h"
 #include "read-policy-core.h"
-#include "read-policy-stream-core.h"
 #include "read-policy-random.h"
-
-static struct btrfs_rr_mirror mirror(bool rot)
-{
-	return (struct btrfs_rr_mirror){ .rot = rot, .scale = BTRFS_RR_SCALE_ONE, .samples = 100 };
-}
-
-static struct btrfs_rr_read request(u64 len)
-{
-	return (struct btrfs_rr_read){ .len = len, .region = 3 * SZ_1M, .readahead = 4 * SZ_1M,
-				       .stick = -1 };
-}
+#include "read-policy-inputs.h"
 
 static void test_any_input_gives_a_mirror(void **state)
 {
@@ -155,74 +145,6 @@ static void test_slow_one_is_tried_again(void **state)
 	assert_true(when > 4 && when < 60);
 }
 
-static void test_stream_table(void **state)
-{
-	(void)state;
-	for (int i = 0; i < 300000; i++) {
-		struct btrfs_rr_stream in = { .run = rnd_wide(), .id = rnd() | 1, .mirror = rnd() & 3 };
-		u64 key = (rnd_wide() >> 8) & ~4095ULL, hash = btrfs_rr_hash(key), tail;
-		struct btrfs_rr_stream out = { 0 };
-
-		assert_true(btrfs_rr_pair(hash) < BTRFS_RR_TAILS - 1);
-		tail = btrfs_rr_tail_pack(hash, &in);
-		assert_true(btrfs_rr_tail_match(tail, hash, &out));
-		assert_true(out.mirror == in.mirror && out.id == in.id);
-		assert_true(out.run <= in.run && (out.run + 4095 >= in.run || out.run == (u64)BTRFS_RR_RUN_MAX << 12));
-		assert_true(!btrfs_rr_tail_match(0, hash, &out));
-		assert_true(btrfs_rr_stream_id(hash, rnd()));
-	}
-	/* Neighbouring ends are told apart. */
-	for (u64 k = 0; k < 100000; k++) {
-		struct btrfs_rr_stream st = { .id = 1 };
-		u64 a = btrfs_rr_hash(k << 12), b = btrfs_rr_hash((k + 1) << 12);
-
-		assert_true(!btrfs_rr_tail_match(btrfs_rr_tail_pack(a, &st), b, &st));
-	}
-}
-
-/* As many as fit on a disk, in pieces as small as RAID10 has them. */
-static void test_streams_do_not_lose_each_other(void **state)
-{
-	static u64 tails[BTRFS_RR_TAILS];
-	const u64 piece = 64 * 1024;
-	int lost = 0;
-
-	(void)state;
-	for (u64 read = 0; read < 100000; read++) {
-		const u64 n = read % 16, at = (n << 32) + read / 16 * piece;
-		struct btrfs_rr_stream st = { .id = n + 1, .run = read / 16 * piece % (8 * SZ_1M) };
-		struct btrfs_rr_stream single = { .id = 100, .run = 4096 };
-		u64 *slot = btrfs_rr_find_tail(tails, btrfs_rr_hash(at), &st);
-
-		if (slot) {
-			assert_int_equal(st.id, n + 1);
-			*slot = 0;
-		}
-		lost += !slot;
-		st.run += piece;
-		btrfs_rr_store_tail(tails, btrfs_rr_hash(at + piece), &st);
-		/* Single reads fill the table and are never heard of again. */
-		btrfs_rr_store_tail(tails, btrfs_rr_hash((u64)(rnd() & ~4095U) << 16), &single);
-	}
-	/* Each of the sixteen begins once. */
-	assert_in_range(lost, 16, 48);
-}
-
-static void test_guess(void **state)
-{
-	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
-	struct btrfs_rr_read rd = request(SZ_1M);
-
-	(void)state;
-	m[0].scale = 10 * BTRFS_RR_SCALE_ONE;
-	btrfs_rr_choose(&rd, m, 2);
-	assert_false(m[0].guess || m[1].guess);
-	/* What was slow a while ago is known no better than that. */
-	m[0].idle_ns = 4 * NSEC_PER_SEC;
-	btrfs_rr_choose(&rd, m, 2);
-	assert_true(m[0].guess && !m[1].guess);
-}
-
 static void test_small_differences_are_none(void **state)
 {
 	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
@@ -308,102 +230,6 @@ static void test_stream_leaves_a_disk_that_is_far_slower(void **state)
 	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
 }
 
-/* A disk on which the stream of that number was a moment ago. */
-static struct btrfs_rr_mirror used_by(const struct btrfs_rr_read *rd, u16 stream)
-{
-	struct btrfs_rr_mirror m = mirror(true);
-
-	m.owner = stream;
-	m.taken = stream && stream != rd->stream;
-	m.load_ns = stream ? 20 * NSEC_PER_MSEC : 0;
-	m.pos = 64 * SZ_1M;
-	return m;
-}
-
-/* Stream 1, in the middle of a region on the first of three disks used by these. */
-static int choose_beside(u16 first, u16 second, u16 third)
-{
-	struct btrfs_rr_read rd = request(SZ_1M);
-
-	rd.stream = 1;
-	rd.stick = 0;
-	struct btrfs_rr_mirror m[3] = { used_by(&rd, first), used_by(&rd, second), used_by(&rd, third) };
-	m[0].last_end = m[0].pos;
-	m[1].load_ns *= 2;
-	return btrfs_rr_choose(&rd, m, 3);
-}
-
-static void test_streams_get_out_of_each_others_way(void **state)
-{
-	(void)state;
-	/* Alone on its disk it stays, whatever the others do. */
-	assert_int_equal(choose_beside(1, 0, 0), 0);
-	assert_int_equal(choose_beside(1, 2, 2), 0);
-	/* Beside another it goes where nobody is, or to a disk of one that has two. */
-	assert_int_equal(choose_beside(2, 3, 0), 2);
-	assert_int_equal(choose_beside(2, 3, 1), 2);
-	assert_int_equal(choose_beside(2, 3, 3), 2);
-	/* The one with several leaves itself, and where all have one there is nowhere to go. */
-	assert_int_equal(choose_beside(2, 2, 2), 0);
-	assert_int_equal(choose_beside(2, 3, 4), 0);
-}
-
-/* A disk on which single reads were a moment ago is better than one with a stream. */
-static void test_single_reads_do_not_make_streams_share(void **state)
-{
-	struct btrfs_rr_read rd = request(SZ_1M);
-
-	(void)state;
-	rd.stream = 1;
-	rd.large = true;
-	for (rd.stick = -1; rd.stick < 1; rd.stick++) {
-		struct btrfs_rr_mirror m[2] = { used_by(&rd, 2), used_by(&rd, 0) };
-
-		m[0].load_ns /= 8;
-		m[1].taken = true;
-		m[1].scale = 5 * BTRFS_RR_SCALE_ONE / 2;
-		assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
-		m[1].load_ns = 20 * NSEC_PER_MSEC;
-		assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
-	}
-}
-
-static void test_new_stream_begins_where_it_costs_least(void **state)
-{
-	struct btrfs_rr_read rd = request(SZ_1M);
-
-	(void)state;
-	rd.stream = 1;
-	rd.large = true;
-	struct btrfs_rr_mirror m[3] = { used_by(&rd, 2), used_by(&rd, 3), used_by(&rd, 3) };
-	/* The first is all that stream 2 has. */
-	m[0].load_ns /= 2;
-	m[1].load_ns *= 2;
-	assert_int_equal(btrfs_rr_choose(&rd, m, 3), 2);
-	m[2] = used_by(&rd, 4);
-	assert_int_equal(btrfs_rr_choose(&rd, m, 3), 0);
-}
-
-static void test_new_disk_that_looks_slow(void **state)
-{
-	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
-	struct btrfs_rr_read rd = request(SZ_1M);
-
-	(void)state;
-	m[0].scale = 5 * BTRFS_RR_SCALE_ONE / 2;
-	/* The first read of all comes with a long seek. */
-	m[0].samples = 1;
-	btrfs_rr_choose(&rd, m, 2);
-	assert_int_equal(m[0].eff_scale, m[0].scale / 2);
-	m[0].samples = 2;
-	btrfs_rr_choose(&rd, m, 2);
-	assert_int_equal(m[0].eff_scale, m[0].scale);
-	/* Not so if the others are no faster. */
-	m[1].scale = 2 * BTRFS_RR_SCALE_ONE;
-	btrfs_rr_choose(&rd, m, 2);
-	assert_int_equal(m[0].eff_scale, m[0].scale / 2);
-}
-
 static void test_leaves_a_disk_for_flash(void **state)
 {
 	struct btrfs_rr_mirror m[3] = { mirror(true), mirror(true), mirror(false) };
@@ -430,102 +256,6 @@ static void test_region(void **state)
 	assert_true(btrfs_rr_region_bytes(4, 8 * SZ_1M) < btrfs_rr_region_bytes(2, 8 * SZ_1M));
 	/* No changes where they cannot pay. */
 	assert_int_equal(btrfs_rr_region_bytes(3, SZ_1M), BTRFS_RR_REGION_MAX);
-}
-
-static void test_slow_disk_takes_no_turns(void **state)
-{
-	struct btrfs_rr_mirror m[4] = { mirror(true), mirror(true), mirror(true), mirror(false) };
-	const struct btrfs_rr_read rd = request(SZ_1M);
-
-	(void)state;
-	assert_int_equal(btrfs_rr_nr_sharers(&rd, m, 3), 3);
-	/* Flash is none of those that share. */
-	assert_int_equal(btrfs_rr_nr_sharers(&rd, m, 4), 3);
-	m[0].scale = 3 * BTRFS_RR_SCALE_ONE;
-	assert_int_equal(btrfs_rr_nr_sharers(&rd, m, 3), 2);
-	/* Two are two, however different. */
-	assert_int_equal(btrfs_rr_nr_sharers(&rd, m, 2), 2);
-}
-
-static void test_disks_of_others_take_no_turns(void **state)
-{
-	struct btrfs_rr_mirror m[4] = { mirror(true), mirror(true), mirror(true), mirror(true) };
-	const struct btrfs_rr_read rd = request(SZ_1M);
-	unsigned int sharers;
-
-	(void)state;
-	m[0].taken = true;
-	m[2].taken = true;
-	sharers = btrfs_rr_nr_sharers(&rd, m, 4);
-	assert_int_equal(sharers, 2);
-	/* So each of the two is read from for longer. */
-	assert_true(btrfs_rr_region_bytes(sharers, 8 * SZ_1M) >
-		    btrfs_rr_region_bytes(4, 8 * SZ_1M));
-}
-
-/*
- * Where stream 1 goes when its turn is over, on the first of four disks used by
- * these.  Those it could go to have less and less to do.
- */
-static int choose_after_turn(u16 first, u16 second, u16 third, u16 fourth)
-{
-	struct btrfs_rr_read rd = request(SZ_1M);
-
-	rd.stream = 1;
-	rd.stick = 0;
-	rd.run = rd.region;
-	struct btrfs_rr_mirror m[4] = { used_by(&rd, first), used_by(&rd, second),
-					used_by(&rd, third), used_by(&rd, fourth) };
-
-	m[0].load_ns *= 8;
-	m[1].load_ns *= 3;
-	m[2].load_ns *= 2;
-	return btrfs_rr_choose(&rd, m, 4);
-}
-
-static void test_streams_share_the_disks(void **state)
-{
-	const struct btrfs_rr_read rd = { .stream = 1 };
-	struct btrfs_rr_mirror m[4] = { used_by(&rd, 1), used_by(&rd, 2), used_by(&rd, 0), used_by(&rd, 0) };
-
-	(void)state;
-	/* Alone it can have all of them. */
-	assert_int_equal(choose_after_turn(1, 1, 1, 1), 3);
-	assert_int_equal(choose_after_turn(1, 1, 1, 0), 3);
-	/* Each of two can have two, which are those that it has. */
-	assert_int_equal(choose_after_turn(1, 2, 0, 0) / 2, 1);
-	assert_int_equal(choose_after_turn(1, 2, 1, 0), 2);
-	/* The one that came first and has three leaves two, one of them for good. */
-	assert_int_equal(choose_after_turn(1, 2, 1, 1), 0);
-	assert_int_equal(choose_after_turn(1, 2, 3, 0), 3);
-	assert_int_equal(choose_after_turn(1, 2, 3, 4), 0);
-
-	assert_int_equal(btrfs_rr_fair_share(&rd, m, 4), 2);
-	assert_int_equal(btrfs_rr_fair_share(&rd, m, 3), 2);
-	assert_int_equal(btrfs_rr_nr_sharers(&rd, m, 4), 2);
-	/* Flash is everybody's. */
-	m[3].rot = false;
-	m[2].rot = false;
-	assert_int_equal(btrfs_rr_fair_share(&rd, m, 4), 1);
-	m[1].owner = 0;
-	assert_int_equal(btrfs_rr_fair_share(&rd, m, 4), 2);
-}
-
-/* A disk that was slow is tried again by the stream that left it, too. */
-static void test_stream_comes_back_to_a_slow_disk(void **state)
-{
-	struct btrfs_rr_read rd = request(SZ_1M);
-
-	(void)state;
-	rd.stream = 1;
-	rd.stick = 0;
-	rd.run = rd.region;
-	struct btrfs_rr_mirror m[2] = { used_by(&rd, 1), used_by(&rd, 0) };
-
-	m[1].scale = 8 * BTRFS_RR_SCALE_ONE;
-	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
-	m[1].idle_ns = 5 * NSEC_PER_SEC;
-	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
 }
 
 static void test_large_region_on_a_slow_disk(void **state)
@@ -653,23 +383,12 @@ int main(void)
 		cmocka_unit_test(test_stream_stays_for_a_region),
 		cmocka_unit_test(test_penalty),
 		cmocka_unit_test(test_slow_one_is_tried_again),
-		cmocka_unit_test(test_stream_table),
-		cmocka_unit_test(test_streams_do_not_lose_each_other),
-		cmocka_unit_test(test_guess),
 		cmocka_unit_test(test_small_differences_are_none),
 		cmocka_unit_test(test_faster_flash_gets_single_reads),
 		cmocka_unit_test(test_nearer_head_gets_single_reads),
 		cmocka_unit_test(test_stream_leaves_a_disk_that_is_far_slower),
-		cmocka_unit_test(test_streams_get_out_of_each_others_way),
-		cmocka_unit_test(test_single_reads_do_not_make_streams_share),
-		cmocka_unit_test(test_new_stream_begins_where_it_costs_least),
-		cmocka_unit_test(test_new_disk_that_looks_slow),
 		cmocka_unit_test(test_leaves_a_disk_for_flash),
 		cmocka_unit_test(test_region),
-		cmocka_unit_test(test_slow_disk_takes_no_turns),
-		cmocka_unit_test(test_disks_of_others_take_no_turns),
-		cmocka_unit_test(test_streams_share_the_disks),
-		cmocka_unit_test(test_stream_comes_back_to_a_slow_disk),
 		cmocka_unit_test(test_large_region_on_a_slow_disk),
 		cmocka_unit_test(test_goes_on_when_a_disk_is_idle),
 		cmocka_unit_test(test_single_reads_keep_to_an_area),
