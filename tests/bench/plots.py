@@ -11,6 +11,7 @@ LEFT, BAR, RIGHT = 260, 400, 90
 STEP, GAP, TOP = 13, 10, 56
 COLOURS = {
     "roundrobin": "#1b6ca8", "pid worst": "#c9c9c9", "pid best": "#9a9a9a", "md": "#d08c3f",
+    "before": "#c9c9c9", "after": "#1b6ca8",
     "least-queue": "#7fa65a", "latency": "#b56576", "first-roundrobin": "#8d79b5",
 }
 
@@ -44,7 +45,7 @@ def bars_of(row, top, names):
     out = [text(LEFT - 8, top + len(shown) * STEP // 2 + 4, "%s, %s" % (title, unit),
                 'font-size="11"', 'text-anchor="end"')]
     for n, name in enumerate(shown):
-        words = "%.0f" % figures[name] if figures[name] >= 100 else "%.1f" % figures[name]
+        words = ("%.0f" if figures[name] >= 100 else "%.3g") % figures[name]
         out += bar(top + n * STEP, name, figures[name] / best, words)
     return out, top + len(shown) * STEP + GAP
 
