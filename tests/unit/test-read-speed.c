@@ -74,6 +74,47 @@ static void test_luck_is_no_recovery(void **state)
 	assert_true(flash.scale < BTRFS_RR_SCALE_ONE / 4);
 }
 
+/* The first read of a disk may have waited for what was sent before anybody counted. */
+static void test_first_read_of_a_disk_says_nothing(void **state)
+{
+	struct btrfs_rr_speed disk = { 0 };
+	struct btrfs_rr_speed flash = { 0 };
+
+	(void)state;
+	assert_int_equal(btrfs_rr_doubt(&disk, true), BTRFS_RR_SCALE_MAX);
+	btrfs_rr_learn(&disk, true, 200 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC);
+	assert_int_equal(btrfs_rr_doubt(&disk, true), BTRFS_RR_SCALE_MAX);
+	btrfs_rr_learn(&disk, true, 8 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
+	assert_int_equal(disk.scale, BTRFS_RR_SCALE_ONE);
+	/* The second may have been lucky. */
+	assert_in_range(btrfs_rr_doubt(&disk, true), BTRFS_RR_SCALE_ONE / 2, BTRFS_RR_SCALE_ONE);
+	for (int i = 0; i < 6; i++)
+		btrfs_rr_learn(&disk, true, 8 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
+	assert_int_equal(btrfs_rr_doubt(&disk, true), 0);
+	/* Those of flash all take the same time. */
+	btrfs_rr_learn(&flash, false, NSEC_PER_MSEC, NSEC_PER_MSEC, 0);
+	assert_int_equal(flash.scale, BTRFS_RR_SCALE_ONE);
+	assert_int_equal(btrfs_rr_doubt(&flash, false), 0);
+}
+
+/* The first read after a pause may have the angle against it, a slow disk takes longer than that. */
+static void test_luck_after_a_pause(void **state)
+{
+	struct btrfs_rr_speed unlucky = { 0 };
+	struct btrfs_rr_speed slow;
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		btrfs_rr_learn(&unlucky, true, 5 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC, 0);
+	slow = unlucky;
+	btrfs_rr_learn(&unlucky, true, 12 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC, 2 * NSEC_PER_SEC);
+	assert_in_range(unlucky.scale, BTRFS_RR_SCALE_ONE - 16, BTRFS_RR_SCALE_ONE);
+	btrfs_rr_learn(&unlucky, true, NSEC_PER_MSEC, 5 * NSEC_PER_MSEC, 2 * NSEC_PER_SEC);
+	assert_in_range(unlucky.scale, BTRFS_RR_SCALE_ONE - 32, BTRFS_RR_SCALE_ONE);
+	btrfs_rr_learn(&slow, true, 50 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC, 2 * NSEC_PER_SEC);
+	assert_true(slow.scale > 4 * BTRFS_RR_SCALE_ONE);
+}
+
 /* What a drive got as one request is as fast as what it got in pieces, on flash each read counts. */
 static void test_merged_reads_are_one(void **state)
 {
@@ -143,6 +184,8 @@ int main(void)
 		cmocka_unit_test(test_learning),
 		cmocka_unit_test(test_recovery),
 		cmocka_unit_test(test_luck_is_no_recovery),
+		cmocka_unit_test(test_first_read_of_a_disk_says_nothing),
+		cmocka_unit_test(test_luck_after_a_pause),
 		cmocka_unit_test(test_merged_reads_are_one),
 		cmocka_unit_test(test_what_is_timed),
 		cmocka_unit_test(test_slow_flash_is_seen),

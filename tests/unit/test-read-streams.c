@@ -154,18 +154,42 @@ static void test_new_stream_begins_where_it_costs_least(void **state)
 	assert_int_equal(btrfs_rr_choose(&rd, m, 3), 0);
 }
 
-static void test_new_disk_that_looks_slow(void **state)
+/* What is not known to be different is equal. */
+static void test_unknown_disk_is_as_fast_as_the_others(void **state)
+{
+	struct btrfs_rr_mirror m[3] = { mirror(true), mirror(true), mirror(false) };
+
+	(void)state;
+	m[2].scale = BTRFS_RR_SCALE_ONE / 100;
+	m[1].scale = 3 * BTRFS_RR_SCALE_ONE;
+	m[1].doubt = 5 * BTRFS_RR_SCALE_ONE;
+	btrfs_rr_settle_scales(m, 3);
+	assert_int_equal(m[1].scale, m[0].scale);
+	/* It is slower for sure. */
+	m[1].scale = 30 * BTRFS_RR_SCALE_ONE;
+	btrfs_rr_settle_scales(m, 3);
+	assert_int_equal(m[1].scale, 25 * BTRFS_RR_SCALE_ONE);
+	/* As slow as all. */
+	m[0].scale = 4 * BTRFS_RR_SCALE_ONE;
+	m[1].scale = BTRFS_RR_SCALE_ONE / 2;
+	btrfs_rr_settle_scales(m, 3);
+	assert_int_equal(m[1].scale, m[0].scale);
+	assert_int_equal(m[2].scale, BTRFS_RR_SCALE_ONE / 100);
+	/* Of none is anything known. */
+	m[0].doubt = BTRFS_RR_SCALE_MAX;
+	btrfs_rr_settle_scales(m, 3);
+	assert_int_equal(m[0].scale, BTRFS_RR_SCALE_ONE);
+	assert_int_equal(m[1].scale, BTRFS_RR_SCALE_ONE);
+}
+
+static void test_new_disk_that_is_slow(void **state)
 {
 	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
 	struct btrfs_rr_read rd = request(SZ_1M);
 
 	(void)state;
-	m[0].scale = 5 * BTRFS_RR_SCALE_ONE / 2;
-	/* The first read of all comes with a long seek. */
-	m[0].samples = 1;
-	btrfs_rr_choose(&rd, m, 2);
-	assert_int_equal(m[0].eff_scale, m[0].scale / 2);
 	m[0].samples = 2;
+	m[0].scale = 5 * BTRFS_RR_SCALE_ONE / 2;
 	btrfs_rr_choose(&rd, m, 2);
 	assert_int_equal(m[0].eff_scale, m[0].scale);
 	/* Not so if the others are no faster. */
@@ -279,7 +303,8 @@ int main(void)
 		cmocka_unit_test(test_streams_get_out_of_each_others_way),
 		cmocka_unit_test(test_single_reads_do_not_make_streams_share),
 		cmocka_unit_test(test_new_stream_begins_where_it_costs_least),
-		cmocka_unit_test(test_new_disk_that_looks_slow),
+		cmocka_unit_test(test_unknown_disk_is_as_fast_as_the_others),
+		cmocka_unit_test(test_new_disk_that_is_slow),
 		cmocka_unit_test(test_slow_disk_takes_no_turns),
 		cmocka_unit_test(test_disks_of_others_take_no_turns),
 		cmocka_unit_test(test_streams_share_the_disks),
