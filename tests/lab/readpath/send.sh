@@ -6,12 +6,12 @@
 . "$(dirname "$0")/lib.sh"
 
 # What the patched kernel may take more than the stock one, in KiB for a machine of
-# that much memory: two batches of data, each 1/64 of it or 8 MiB if it is small, two
-# of inodes, a window of leaves of 1/64 or 8 MiB.
+# that much memory: two batches of data, each 1/32 of it, two of inodes, a window of
+# leaves of 8 or 16 MiB.
 more_memory() {
 	case $1 in
 	256M) echo $((32 << 10)) ;;
-	*) echo $((80 << 10)) ;;
+	*) echo $((112 << 10)) ;;
 	esac
 }
 
@@ -23,8 +23,8 @@ faster() {
 		"$(more_memory "$memory")" "$1: more memory than stock, KiB"
 }
 
-# aged NAME LEAST MODEL LOAD ROUNDS: extents that several snapshots have. The same leaves
-# are read, or some more; each of them stays cached.
+# aged NAME LEAST MODEL LOAD ROUNDS: extents that several snapshots have, or many leaves. The
+# same leaves are read, or some more; each of them stays cached.
 aged() {
 	compare "$1" "$2" "$3" 1 "$4" single/single "$5" -- send stream
 	in_range $(($(value patched cache_kib) - $(value stock cache_kib))) -1024 1024 "$1: more page cache left, KiB"
@@ -46,12 +46,14 @@ fi
 # times as fast; Documentation/read-path.md has the figures.
 faster 'tiny files, hdd' 3 hdd tiny:60
 memory=256M
-faster 'tiny files, hdd, little memory' 2.2 hdd tiny:60
+faster 'tiny files, hdd, little memory' 2.6 hdd tiny:60
 memory=1G
+# More than a window of leaves.
+aged 'more tiny files, hdd' 2.8 hdd tiny:200 0
 # Rewritten between snapshots; and then once more after the one that is sent.
-aged 'tiny files, rewritten, hdd' 2.2 hdd tiny:60 2
+aged 'tiny files, rewritten, hdd' 2.6 hdd tiny:60 2
 aged 'tiny files, rewritten, 5400 rpm' 2.2 slow tiny:60 2
-aged 'tiny files, rewritten before and after, hdd' 2.2 hdd tiny:60 2+
+aged 'tiny files, rewritten before and after, hdd' 2.6 hdd tiny:60 2+
 aged 'small files, rewritten before and after, hdd' 3 hdd small:60 3+
 for model in ssd nvme; do
 	aged "tiny files, rewritten, $model" 0.98 $model tiny:25 2
