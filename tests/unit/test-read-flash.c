@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the read policy learns of flash, which works on many reads at once, and what
+ * it makes of that: so many random reads in flight on modelled drives, as fast as
+ * the best that these could do.  The headers are the kernel's own.
+ */
+#include "unit.h"
+#include "read-policy-inputs.h"
+#include "read-policy-random.h"
+
+#define CHARGE		(100 * NSEC_PER_USEC)
+
+/* A drive on which a read alone takes @alone and waits @each for any other before it. */
+static struct btrfs_rr_speed learnt(u64 alone, u64 each, unsigned int depth)
+{
+	struct btrfs_rr_speed s = { 0 };
+
+	for (int i = 0; i < 20000; i++) {
+		const unsigned int others = rnd() % depth;
+
+		btrfs_rr_learn_flash(&s, alone + others * each, CHARGE, others * CHARGE, 0);
+	}
+	return s;
+}
+
+static u64 expected_us(const struct btrfs_rr_speed *s, unsigned int others)
+{
+	return (CHARGE * s->scale + others * CHARGE * s->queue) >> BTRFS_RR_SCALE_SHIFT;
+}
+
+static void test_alone_and_in_a_queue(void **state)
+{
+	const u64 alone = 70 * NSEC_PER_USEC, each[] = { 0, 2 * NSEC_PER_USEC, 10 * NSEC_PER_USEC, alone };
+
+	(void)state;
+	for (unsigned int k = 0; k < 4; k++) {
+		for (unsigned int depth = 2; depth <= 32; depth *= 4) {
+			const struct btrfs_rr_speed s = learnt(alone, each[k], depth);
+
+			for (unsigned int n = 0; n < depth; n++)
+				assert_in_range(expected_us(&s, n), (alone + n * each[k]) * 4 / 5,
+						(alone + n * each[k]) * 6 / 5);
+			assert_true(s.queue <= s.scale);
+		}
+	}
+}
+
+/* After a pause one read tells all, whatever was known before. */
+static void test_pause_begins_anew(void **state)
+{
+	struct btrfs_rr_speed s = learnt(700 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 8);
+
+	(void)state;
+	btrfs_rr_learn_flash(&s, CHARGE, CHARGE, 0, BTRFS_RR_FLASH_PAUSE_NS + 1);
+	assert_int_equal(s.scale, BTRFS_RR_SCALE_ONE);
+	/* As if only the bus was shared. */
+	assert_int_equal(s.queue, 0);
+	btrfs_rr_learn_flash(&s, 10 * CHARGE, 10 * CHARGE, 0, BTRFS_RR_FLASH_PAUSE_NS + 1);
+	assert_int_equal(s.queue, BTRFS_RR_SCALE_ONE * 9 / 10);
+	/* The next ones are timed, and count for more. */
+	assert_int_equal(s.samples, BTRFS_RR_SAMPLES_TRUSTED);
+}
+
+/* What is known of a queue wears off while there is none. */
+static void test_queue_is_forgotten(void **state)
+{
+	struct btrfs_rr_speed s = learnt(CHARGE, CHARGE, 8);
+
+	(void)state;
+	for (int i = 0; i < 1500; i++)
+		btrfs_rr_learn_flash(&s, CHARGE, CHARGE, 0, 0);
+	assert_true(s.queue < s.scale / 10);
+}
+
+static void test_any_input_stays_within_bounds(void **state)
+{
+	struct btrfs_rr_speed s = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 1000000; i++) {
+		btrfs_rr_learn_flash(&s, rnd_wide(), rnd_wide(), rnd_wide(), rnd_wide());
+		assert_true(s.scale >= BTRFS_RR_SCALE_MIN && s.scale <= BTRFS_RR_SCALE_MAX);
+		assert_true(s.queue <= s.scale);
+	}
+}
+
+/* A drive whose channels serve one read each, and what the policy knows of it. */
+struct drive {
+	unsigned int channels;
+	u64 read_ns;
+	u64 free[64];
+	u64 load_ns;
+	u64 done_ns;
+	u64 reads;
+	struct btrfs_rr_speed speed;
+};
+
+struct in_flight {
+	struct drive *drive;
+	u64 start, done, ahead;
+};
+
+static struct in_flight submit(struct drive *d, u64 now)
+{
+	u64 *free = &d->free[rnd() % d->channels];
+	struct in_flight r = { .drive = d, .start = now, .ahead = d->load_ns };
+
+	*free = max_t(u64, *free, now) + d->read_ns;
+	r.done = *free;
+	d->load_ns += CHARGE;
+	d->reads++;
+	return r;
+}
+
+static void complete(const struct in_flight *r)
+{
+	struct drive *d = r->drive;
+
+	btrfs_rr_learn_flash(&d->speed, r->done - r->start, CHARGE, r->ahead,
+			     r->start > d->done_ns ? r->start - d->done_ns : 0);
+	d->load_ns -= CHARGE;
+	d->done_ns = r->done;
+}
+
+static struct drive *choose(struct drive *drives, int nr, u64 now, unsigned int *turn)
+{
+	struct btrfs_rr_read rd = request(4096);
+	struct btrfs_rr_mirror m[BTRFS_RR_MAX_MIRRORS];
+
+	rd.turn = *turn;
+	for (int i = 0; i < nr; i++) {
+		const struct btrfs_rr_speed *s = &drives[i].speed;
+
+		m[i] = mirror(false);
+		m[i].load_ns = drives[i].load_ns;
+		m[i].idle_ns = now - min_t(u64, now, drives[i].done_ns);
+		m[i].samples = s->samples;
+		m[i].scale = s->samples ? s->scale : BTRFS_RR_SCALE_ONE;
+		m[i].queue = s->queue;
+	}
+	*turn = btrfs_rr_choose(&rd, m, nr) + 1;
+	return &drives[*turn - 1];
+}
+
+static int first_done(const struct in_flight *reads, int depth)
+{
+	int first = 0;
+
+	for (int i = 1; i < depth; i++)
+		if (reads[i].done < reads[first].done)
+			first = i;
+	return first;
+}
+
+/* Random reads a second with @depth of them in flight, on the drives as the policy chooses. */
+static u64 random_reads(struct drive *drives, int nr, int depth)
+{
+	struct in_flight reads[64];
+	unsigned int turn = 0;
+	u64 now = NSEC_PER_SEC;
+
+	for (int i = 0; i < depth; i++)
+		reads[i] = submit(choose(drives, nr, now, &turn), now);
+	for (int count = 0; count < 100000; count++) {
+		const int i = first_done(reads, depth);
+
+		now = reads[i].done;
+		complete(&reads[i]);
+		reads[i] = submit(choose(drives, nr, now, &turn), now);
+	}
+	return 100000 * NSEC_PER_SEC / (now - NSEC_PER_SEC);
+}
+
+static struct drive drive(unsigned int channels, u64 read_us)
+{
+	return (struct drive){ .channels = channels, .read_ns = read_us * NSEC_PER_USEC };
+}
+
+/* As long as the faster one answers sooner with all reads in flight than the other with one, it gets all. */
+static void test_slower_drive_only_helps(void **state)
+{
+	static const struct { unsigned int channels; u64 us; } slower[] = {
+		{ 10, 90 }, { 4, 200 }, { 16, 110 }, { 2, 100 },
+	};
+
+	(void)state;
+	for (unsigned int k = 0; k < sizeof(slower) / sizeof(*slower); k++) {
+		for (int depth = 1; depth <= 32; depth++) {
+			struct drive both[] = { drive(slower[k].channels, slower[k].us), drive(64, 70) };
+			struct drive alone = drive(64, 70);
+			const u64 reads = random_reads(both, 2, depth);
+
+			assert_true(reads > random_reads(&alone, 1, depth) * 98 / 100);
+			if (depth < 4)
+				assert_true(both[0].reads < 500);
+		}
+	}
+}
+
+/* Equal drives are as fast as with the same number of reads on each. */
+static void test_equal_drives_share(void **state)
+{
+	static const int depths[] = { 1, 2, 4, 8, 16 };
+
+	(void)state;
+	for (int nr = 2; nr <= 4; nr++) {
+		for (int k = 0; k < 5; k++) {
+			struct drive all[] = { drive(10, 90), drive(10, 90), drive(10, 90), drive(10, 90) };
+			struct drive one = drive(10, 90);
+			const u64 reads = random_reads(all, nr, nr * depths[k]);
+
+			assert_true(reads > nr * random_reads(&one, 1, depths[k]) * 97 / 100);
+			assert_in_range(all[0].reads, 90000 / nr, 110000 / nr);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_alone_and_in_a_queue),
+		cmocka_unit_test(test_pause_begins_anew),
+		cmocka_unit_test(test_queue_is_forgotten),
+		cmocka_unit_test(test_any_input_stays_within_bounds),
+		cmocka_unit_test(test_slower_drive_only_helps),
+		cmocka_unit_test(test_equal_drives_share),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
