@@ -76,9 +76,7 @@ watch 35 65 stream
 watch 35 65 random 1
 watch 35 65 random 32
 array 'two NVMe' raid1 /dev/labdf /dev/labdg
-watch 35 65 stream
 watch 35 65 random 1
-watch 35 65 random 32
 try 'nothing is left in flight' lab_idle
 try unmount umount "$LAB_MNT"
 done_testing
