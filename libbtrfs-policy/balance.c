@@ -2,15 +2,18 @@
 /*
  * Owns the run: look, plan, move one chunk, look again, until nothing is left
  * that could be moved.  A chunk that the kernel finds no room for is put off
- * until others have moved.  It ends for certain: only chunks of the first picture
- * are moved, each of them once, and what was put off is tried again only if
- * something has moved since.
+ * until others have moved.  It ends for certain: there are a few rounds, in each
+ * only chunks of its first picture are moved, each of them once, and what was put
+ * off is tried again only if something has moved since.
  */
 #include <string.h>
 
 #include "balance.h"
 
-/* A chunk of the first picture that was not moved yet. */
+/* One, another for what the kernel made on the wrong devices meanwhile, one to spare. */
+#define ROUNDS 3
+
+/* A chunk of the round's first picture that was not moved yet. */
 struct left {
 	uint64_t logical;
 	bool put_off;
@@ -22,7 +25,9 @@ struct run {
 	struct btrfs_policy_balance_report *report;
 	struct btrfs_policy_progress progress;
 	uint64_t started;
-	struct left *left; /* ascending */
+	unsigned int rounds;
+	uint64_t round_used; /* bytes in misplaced chunks when the last one began */
+	struct left *left;   /* ascending */
 	size_t left_count;
 	size_t put_off;	   /* of those */
 	bool moved_since;  /* something, after the first of them was put off */
@@ -59,12 +64,14 @@ static int by_address(const void *a, const void *b)
 static int remember_chunks(struct run *run)
 {
 	size_t count = run->placement->chunk_count;
+	struct left *left = calloc(count + 1, sizeof(*left));
 
-	run->left = calloc(count + 1, sizeof(*run->left));
-	if (!run->left)
+	if (!left)
 		return bp_nomem(run->fs);
 	for (size_t i = 0; i < count; i++)
-		run->left[i].logical = run->placement->chunks[i].logical;
+		left[i].logical = run->placement->chunks[i].logical;
+	free(run->left);
+	run->left = left;
 	run->left_count = count;
 	return 0;
 }
@@ -235,6 +242,49 @@ static int look(struct run *run)
 	return ret;
 }
 
+/* ---- Rounds ------------------------------------------------------------- */
+
+static uint64_t misplaced_used(const struct btrfs_policy_placement *placement)
+{
+	uint64_t used = 0;
+
+	for (size_t i = 0; i < placement->chunk_count; i++)
+		if (placement->chunks[i].misplaced)
+			used += placement->chunks[i].used;
+	return used;
+}
+
+static int begin_round(struct run *run)
+{
+	run->rounds++;
+	run->round_used = misplaced_used(run->placement);
+	run->skipped = 0;
+	return remember_chunks(run);
+}
+
+/*
+ * The kernel makes chunks for its own work, too, where there is room at that moment;
+ * better room comes later.  A round that put nothing right is the last.
+ */
+static bool needs_round(const struct run *run)
+{
+	return run->report->still_misplaced && run->rounds < ROUNDS && run->fs->enforced &&
+	       !run->put_off && !btrfs_policy_plan_blocked(run->plan) &&
+	       misplaced_used(run->placement) < run->round_used;
+}
+
+static int next_round(struct run *run)
+{
+	int ret = begin_round(run);
+
+	run->report->considered += run->report->still_misplaced;
+	run->report->misplaced += run->report->still_misplaced;
+	/* The plan knows only what could be moved in the last one. */
+	if (!ret)
+		ret = look(run);
+	return ret;
+}
+
 /* ---- Moving ------------------------------------------------------------- */
 
 static enum btrfs_policy_balance_end end_of(int err, bool paused)
@@ -343,6 +393,10 @@ static int move_all(struct run *run)
 			ret = look(run);
 			continue;
 		}
+		if (!chunk && needs_round(run)) {
+			ret = next_round(run);
+			continue;
+		}
 		if (!chunk)
 			return end_without_chunk(run);
 		if (at_limit(run))
@@ -389,7 +443,7 @@ static int begin(struct run *run)
 		return ret;
 	run->report->considered = run->placement->totals.chunks;
 	run->report->misplaced = run->placement->totals.misplaced_chunks;
-	return remember_chunks(run);
+	return begin_round(run);
 }
 
 static char *why_left(const struct run *run)

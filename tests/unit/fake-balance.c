@@ -54,7 +54,8 @@ static void fill_sites(struct fake *fake, struct bp_site *sites)
 
 	for (size_t i = 0; i < fake->device_count; i++) {
 		const struct fake_device *device = &fake->devices[i];
-		bool obeys = fake->kernel == FAKE_OURS || fake->kernel == FAKE_HINT;
+		bool obeys = (fake->kernel == FAKE_OURS || fake->kernel == FAKE_HINT) &&
+			     !fake->allocator_errs;
 
 		sites[i] = (struct bp_site){
 			.devid = device->devid,

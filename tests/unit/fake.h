@@ -91,6 +91,7 @@ struct fake {
 	int balance_result;
 	uint64_t balance_state;
 	bool balance_skips;
+	bool allocator_errs; /* it places chunks as if there were no roles */
 	/* For want of room, if set; may change the machine. */
 	bool (*refuses)(struct fake *fake, uint64_t logical);
 	bool refuses_paused;	/* and a pause was asked for meanwhile */

@@ -130,7 +130,84 @@ static void the_first_floor_holds_to_the_end(void **state)
 	result = run(NULL, 0);
 	assert_int_equal(result.ret, -ENOSPC);
 	assert_int_equal(fake.balances, 4);
+	assert_int_equal(result.report.considered, 5);
 	assert_has(result.error, "it has to keep");
+}
+
+/* ---- Rounds ------------------------------------------------------------- */
+
+static void come_wrong(void)
+{
+	fake_add_chunk(&fake, METADATA, GiB, 5 * MiB, 3, 4);
+	meanwhile.what = NULL;
+}
+
+static void what_comes_meanwhile_is_moved(void **state)
+{
+	struct result result;
+
+	meanwhile.when = 1;
+	meanwhile.what = come_wrong;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(result.report.still_misplaced, 0);
+	assert_int_equal(result.report.relocated, 5);
+	assert_int_equal(result.report.considered, 6);
+	assert_int_equal(result.report.misplaced, 5);
+	assert_string_equal(result.text, "");
+	check_moved_once();
+}
+
+static void the_limit_holds_for_all_rounds(void **state)
+{
+	const struct btrfs_policy_balance_options options = { .limit = 4 };
+	struct result result;
+
+	meanwhile.when = 1;
+	meanwhile.what = come_wrong;
+	result = run(&options, 0);
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(result.report.end, BTRFS_POLICY_END_LIMIT);
+	assert_int_equal(result.report.relocated, 4);
+	assert_int_equal(result.report.still_misplaced, 1);
+}
+
+/* While the chunk of one round is moved, another comes that holds less. */
+static void come_again(void)
+{
+	fake_add_chunk(&fake, METADATA, GiB, (100 - 10 * fake.balances) * MiB, 3, 4);
+	meanwhile.when = fake.balances < 4 ? 4 : fake.balances + 1;
+}
+
+static void rounds_end(void **state)
+{
+	struct result result;
+
+	meanwhile.when = 1;
+	meanwhile.what = come_again;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(result.report.end, BTRFS_POLICY_END_DONE);
+	assert_int_equal(fake.balances, 6);
+	assert_int_equal(result.report.still_misplaced, 1);
+	assert_has(result.text, "1 chunk stays misplaced");
+}
+
+/* The roles say so, the allocator does not: no better for another round. */
+static void a_round_in_vain_is_the_last(void **state)
+{
+	struct result result;
+
+	fake_init(&fake, FAKE_OURS);
+	fake_add_device(&fake, 20 * GiB, DISK_METADATA_ONLY, false);
+	fake_add_device(&fake, 90 * GiB, DISK_DATA_ONLY, true);
+	fake_add_chunk(&fake, METADATA, GiB, GiB, 1, 2);
+	fake.allocator_errs = true;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(fake.balances, 1);
+	assert_int_equal(result.report.moved_in_vain, 1);
+	assert_int_equal(result.report.still_misplaced, 1);
 }
 
 static const struct {
@@ -446,6 +523,10 @@ int main(void)
 		cmocka_unit_test_setup(roles_change_meanwhile, setup),
 		cmocka_unit_test_setup(roles_change_while_it_waits, setup),
 		cmocka_unit_test_setup(the_first_floor_holds_to_the_end, setup),
+		cmocka_unit_test_setup(what_comes_meanwhile_is_moved, setup),
+		cmocka_unit_test_setup(the_limit_holds_for_all_rounds, setup),
+		cmocka_unit_test_setup(rounds_end, setup),
+		cmocka_unit_test_setup(a_round_in_vain_is_the_last, setup),
 		cmocka_unit_test_setup(ends_with_what_the_kernel_says, setup),
 		cmocka_unit_test_setup(another_operation_is_named, setup),
 		cmocka_unit_test_setup(enqueued, setup),

@@ -11,7 +11,7 @@
 
 # Data on the SSDs to the last chunk, then the hard disks come, and metadata goes there.
 fill() {
-	lab_fill "$LAB_MNT/first" 420 &&
+	lab_fill "$LAB_MNT/first" 450 &&
 	btrfs -q device add -f /dev/labdc /dev/labdd "$LAB_MNT" &&
 	btrfs -q device policy tag metadata-only 3 4 "$LAB_MNT" --force &&
 	btrfs -q device policy tag data-only 1 2 "$LAB_MNT" --force &&
