@@ -7,21 +7,12 @@
 
 #include "unit.h"
 #include "tree-readahead-core.h"
+#include "random.h"
 
 #define RUNS 2000
 #define PLACES 60
 #define NODESIZE 16384u
 #define MAX_GAP (8 * NODESIZE)
-
-static u64 seed = 88172645463325252ULL;
-
-static u32 rnd(u32 below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (u32)(seed >> 20) % below;
-}
 
 /* Returns how many are left of @nr. */
 static unsigned int sweep(struct leaf_place *places, unsigned int nr)
@@ -76,14 +67,14 @@ static bool expected(const struct leaf_place *places, unsigned int nr, u64 byten
 static void one_run(void)
 {
 	struct leaf_place all[PLACES], left[PLACES];
-	const unsigned int nr = rnd(PLACES + 1);
-	const u32 spread = 1 + rnd(400);
+	const unsigned int nr = rnd_below(PLACES + 1);
+	const u32 spread = 1 + rnd_below(400);
 	unsigned int kept;
 
 	for (unsigned int i = 0; i < nr; i++)
 		all[i] = (struct leaf_place) {
-			.bytenr = (1 + rnd(spread)) * (u64)NODESIZE,
-			.optional = rnd(2),
+			.bytenr = (1 + rnd_below(spread)) * (u64)NODESIZE,
+			.optional = rnd_below(2),
 		};
 	for (unsigned int i = 0; i < nr; i++)
 		left[i] = all[i];

@@ -6,7 +6,7 @@
  */
 #include "unit.h"
 #include "read-policy-inputs.h"
-#include "read-policy-random.h"
+#include "random.h"
 
 #define CHARGE		(100 * NSEC_PER_USEC)
 

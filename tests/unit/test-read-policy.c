@@ -7,7 +7,7 @@
  */
 #include "unit.h"
 #include "read-policy-core.h"
-#include "read-policy-random.h"
+#include "random.h"
 #include "read-policy-inputs.h"
 
 static void test_any_input_gives_a_mirror(void **state)

@@ -6,7 +6,7 @@
  */
 #include "unit.h"
 #include "read-policy-speed-core.h"
-#include "read-policy-random.h"
+#include "random.h"
 
 static void test_learning(void **state)
 {
@@ -14,12 +14,12 @@ static void test_learning(void **state)
 	struct btrfs_rr_speed s = { 0 };
 
 	for (int i = 0; i < 100; i++)
-		btrfs_rr_learn(&s, true, 8 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC, 0);
+		btrfs_rr_learn_disk(&s, 8 * NSEC_PER_MSEC, 4 * NSEC_PER_MSEC, 0);
 	assert_true(s.scale > BTRFS_RR_SCALE_ONE * 19 / 10 && s.scale < BTRFS_RR_SCALE_ONE * 21 / 10);
-	btrfs_rr_learn(&s, true, U64_MAX, U32_MAX, 0);
-	btrfs_rr_learn(&s, true, 0, 1, U64_MAX);
+	btrfs_rr_learn_disk(&s, U64_MAX, U32_MAX, 0);
+	btrfs_rr_learn_disk(&s, 0, 1, U64_MAX);
 	for (int i = 0; i < 100000; i++) {
-		btrfs_rr_learn(&s, true, rnd_wide(), rnd_wide() | 1, rnd_wide());
+		btrfs_rr_learn_disk(&s, rnd_wide(), rnd_wide() | 1, rnd_wide());
 		assert_true(s.scale >= BTRFS_RR_SCALE_MIN && s.scale <= BTRFS_RR_SCALE_MAX);
 	}
 }
@@ -29,28 +29,26 @@ static struct btrfs_rr_speed ten_times_slower(void)
 	struct btrfs_rr_speed s = { 0 };
 
 	for (int i = 0; i < 100; i++)
-		btrfs_rr_learn(&s, true, 80 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
+		btrfs_rr_learn_disk(&s, 80 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
 	return s;
 }
 
-/* One read tells that a slow device has recovered, if it was not used meanwhile. */
+/* One read tells that a slow disk has recovered, if it was not used meanwhile. */
 static void test_recovery(void **state)
 {
-	(void)state;
-	for (int rot = 0; rot < 2; rot++) {
-		struct btrfs_rr_speed recovered = ten_times_slower();
-		struct btrfs_rr_speed busy = ten_times_slower();
-		struct btrfs_rr_speed slow = ten_times_slower();
+	struct btrfs_rr_speed recovered = ten_times_slower();
+	struct btrfs_rr_speed busy = ten_times_slower();
+	struct btrfs_rr_speed slow = ten_times_slower();
 
-		btrfs_rr_learn(&recovered, rot, 12 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC / 2);
-		btrfs_rr_learn(&busy, rot, 12 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
-		btrfs_rr_learn(&slow, rot, 60 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC / 2);
-		assert_true(recovered.scale < 2 * BTRFS_RR_SCALE_ONE);
-		/* The next ones may correct that soon. */
-		assert_int_equal(recovered.samples, BTRFS_RR_SAMPLES_TRUSTED);
-		assert_true(busy.scale > 8 * BTRFS_RR_SCALE_ONE);
-		assert_true(slow.scale > 8 * BTRFS_RR_SCALE_ONE);
-	}
+	(void)state;
+	btrfs_rr_learn_disk(&recovered, 12 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC / 2);
+	btrfs_rr_learn_disk(&busy, 12 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
+	btrfs_rr_learn_disk(&slow, 60 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC / 2);
+	assert_true(recovered.scale < 2 * BTRFS_RR_SCALE_ONE);
+	/* The next ones may correct that soon. */
+	assert_int_equal(recovered.samples, BTRFS_RR_SAMPLES_TRUSTED);
+	assert_true(busy.scale > 8 * BTRFS_RR_SCALE_ONE);
+	assert_true(slow.scale > 8 * BTRFS_RR_SCALE_ONE);
 }
 
 /* A disk that found its place at once after a pause is no faster than the others. */
@@ -62,15 +60,15 @@ static void test_luck_is_no_recovery(void **state)
 
 	(void)state;
 	for (int i = 0; i < 100; i++) {
-		btrfs_rr_learn(&usual, true, 8 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
-		btrfs_rr_learn(&flash, false, 100 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 0);
+		btrfs_rr_learn_disk(&usual, 8 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
+		btrfs_rr_learn_flash(&flash, 100 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 0, 0);
 	}
-	btrfs_rr_learn(&usual, true, NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC / 2);
+	btrfs_rr_learn_disk(&usual, NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC / 2);
 	assert_true(usual.scale > BTRFS_RR_SCALE_ONE / 2);
-	btrfs_rr_learn(&slow, true, NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC / 2);
+	btrfs_rr_learn_disk(&slow, NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC / 2);
 	assert_int_equal(slow.scale, BTRFS_RR_SCALE_ONE);
 	/* Flash has no such luck. */
-	btrfs_rr_learn(&flash, false, 20 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, NSEC_PER_SEC / 2);
+	btrfs_rr_learn_flash(&flash, 20 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 0, NSEC_PER_SEC / 2);
 	assert_true(flash.scale < BTRFS_RR_SCALE_ONE / 4);
 }
 
@@ -82,17 +80,17 @@ static void test_first_read_of_a_disk_says_nothing(void **state)
 
 	(void)state;
 	assert_int_equal(btrfs_rr_doubt(&disk, true), BTRFS_RR_SCALE_MAX);
-	btrfs_rr_learn(&disk, true, 200 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC);
+	btrfs_rr_learn_disk(&disk, 200 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC);
 	assert_int_equal(btrfs_rr_doubt(&disk, true), BTRFS_RR_SCALE_MAX);
-	btrfs_rr_learn(&disk, true, 8 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
+	btrfs_rr_learn_disk(&disk, 8 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
 	assert_int_equal(disk.scale, BTRFS_RR_SCALE_ONE);
 	/* The second may have been lucky. */
 	assert_in_range(btrfs_rr_doubt(&disk, true), BTRFS_RR_SCALE_ONE / 2, BTRFS_RR_SCALE_ONE);
 	for (int i = 0; i < 6; i++)
-		btrfs_rr_learn(&disk, true, 8 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
+		btrfs_rr_learn_disk(&disk, 8 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
 	assert_int_equal(btrfs_rr_doubt(&disk, true), 0);
 	/* Those of flash all take the same time. */
-	btrfs_rr_learn(&flash, false, NSEC_PER_MSEC, NSEC_PER_MSEC, 0);
+	btrfs_rr_learn_flash(&flash, NSEC_PER_MSEC, NSEC_PER_MSEC, 0, 0);
 	assert_int_equal(flash.scale, BTRFS_RR_SCALE_ONE);
 	assert_int_equal(btrfs_rr_doubt(&flash, false), 0);
 }
@@ -105,13 +103,13 @@ static void test_luck_after_a_pause(void **state)
 
 	(void)state;
 	for (int i = 0; i < 100; i++)
-		btrfs_rr_learn(&unlucky, true, 5 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC, 0);
+		btrfs_rr_learn_disk(&unlucky, 5 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC, 0);
 	slow = unlucky;
-	btrfs_rr_learn(&unlucky, true, 12 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC, 2 * NSEC_PER_SEC);
+	btrfs_rr_learn_disk(&unlucky, 12 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC, 2 * NSEC_PER_SEC);
 	assert_in_range(unlucky.scale, BTRFS_RR_SCALE_ONE - 16, BTRFS_RR_SCALE_ONE);
-	btrfs_rr_learn(&unlucky, true, NSEC_PER_MSEC, 5 * NSEC_PER_MSEC, 2 * NSEC_PER_SEC);
+	btrfs_rr_learn_disk(&unlucky, NSEC_PER_MSEC, 5 * NSEC_PER_MSEC, 2 * NSEC_PER_SEC);
 	assert_in_range(unlucky.scale, BTRFS_RR_SCALE_ONE - 32, BTRFS_RR_SCALE_ONE);
-	btrfs_rr_learn(&slow, true, 50 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC, 2 * NSEC_PER_SEC);
+	btrfs_rr_learn_disk(&slow, 50 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC, 2 * NSEC_PER_SEC);
 	assert_true(slow.scale > 4 * BTRFS_RR_SCALE_ONE);
 }
 
@@ -124,11 +122,11 @@ static void test_merged_reads_are_one(void **state)
 	(void)state;
 	for (int i = 0; i < 100; i++) {
 		/* A seek and sixteen times 64 KiB, which take 13 of the 11 ms predicted. */
-		btrfs_rr_learn(&merged, true, 13 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC, 0);
+		btrfs_rr_learn_disk(&merged, 13 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC, 0);
 		for (int k = 0; k < 15; k++)
-			btrfs_rr_learn(&merged, true, 0, NSEC_PER_MSEC / 3, 0);
+			btrfs_rr_learn_disk(&merged, 0, NSEC_PER_MSEC / 3, 0);
 		assert_in_range(merged.scale, BTRFS_RR_SCALE_ONE, BTRFS_RR_SCALE_ONE * 5 / 4);
-		btrfs_rr_learn(&flash, false, 4 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 0);
+		btrfs_rr_learn_flash(&flash, 4 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 0, 0);
 	}
 	assert_int_equal(merged.samples, 100);
 	assert_int_equal(flash.samples, 100);
@@ -163,10 +161,10 @@ static u32 scale_after_slow(unsigned int in_tick)
 	struct btrfs_rr_speed s = { 0 };
 
 	for (unsigned int nth = 0; nth < BTRFS_RR_SAMPLES_KNOWN; nth++)
-		btrfs_rr_learn(&s, false, 100 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 0);
+		btrfs_rr_learn_flash(&s, 100 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 0, 0);
 	for (unsigned int nth = 1; nth <= 10 * in_tick; nth++)
 		if (timed(false, nth, in_tick))
-			btrfs_rr_learn(&s, false, NSEC_PER_MSEC, 100 * NSEC_PER_USEC, 0);
+			btrfs_rr_learn_flash(&s, NSEC_PER_MSEC, 100 * NSEC_PER_USEC, 0, 0);
 	return s.scale;
 }
 

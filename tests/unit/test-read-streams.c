@@ -7,7 +7,7 @@
 #include "unit.h"
 #include "read-policy-core.h"
 #include "read-policy-stream-core.h"
-#include "read-policy-random.h"
+#include "random.h"
 #include "read-policy-inputs.h"
 
 static void test_stream_table(void **state)

@@ -7,6 +7,7 @@
 
 #include "unit.h"
 #include "scrub-pass-core.h"
+#include "random.h"
 
 #define RUNS 2000
 #define MEMBERS 6
@@ -28,16 +29,6 @@ struct run {
 	bool joined[MEMBERS], left[MEMBERS], quit[MEMBERS];
 	u32 rows_taken;
 };
-
-static u64 seed = 88172645463325252ULL;
-
-static u32 rnd(u32 below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (u32)(seed >> 20) % below;
-}
 
 static void take(struct run *run)
 {
@@ -94,7 +85,7 @@ static void change_leader(struct run *run)
 	while (run->in_ring)
 		give_back(run);
 	run->turns->leader = -1;
-	for (int n = 0, i = rnd(MEMBERS); n < MEMBERS; n++, i = (i + 1) % MEMBERS) {
+	for (int n = 0, i = rnd_below(MEMBERS); n < MEMBERS; n++, i = (i + 1) % MEMBERS) {
 		if (run->joined[i] && !run->left[i] && btrfs_scrub_can_lead(run->turns, i)) {
 			run->turns->leader = i;
 			return;
@@ -104,8 +95,8 @@ static void change_leader(struct run *run)
 
 static void step(struct run *run, bool may_quit)
 {
-	int i = rnd(MEMBERS);
-	u32 what = rnd(1000);
+	int i = rnd_below(MEMBERS);
+	u32 what = rnd_below(1000);
 
 	if (what < 10 && !run->joined[i]) {
 		run->joined[i] = true;
@@ -131,7 +122,7 @@ static void one_run(bool may_quit)
 	int left = 0;
 
 	assert_non_null(run.turns);
-	btrfs_scrub_turns_init(run.turns, MEMBERS, 1 + rnd(MAX_ROWS));
+	btrfs_scrub_turns_init(run.turns, MEMBERS, 1 + rnd_below(MAX_ROWS));
 	for (int n = 0; left < MEMBERS; n++) {
 		assert_true(n < 1000000);
 		step(&run, may_quit);

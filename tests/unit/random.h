@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Numbers to try the read policy's arithmetic with: the same in every run.
- * Needs the kernel's types, so it comes after one of the policy's headers.
+ * Numbers to try the kernel's arithmetic with: the same in every run.
+ * Needs the kernel's types, so it comes after one of its headers.
  */
-#ifndef READ_POLICY_RANDOM_H
-#define READ_POLICY_RANDOM_H
+#ifndef UNIT_RANDOM_H
+#define UNIT_RANDOM_H
 
 static u64 seed = 88172645463325252ULL;
 
-static u64 rnd(void)
+static inline u64 rnd(void)
 {
 	seed ^= seed << 13;
 	seed ^= seed >> 7;
@@ -16,8 +16,13 @@ static u64 rnd(void)
 	return seed;
 }
 
+static inline u32 rnd_below(u32 limit)
+{
+	return (u32)(rnd() >> 20) % limit;
+}
+
 /* Numbers of all magnitudes, with the ends more often than chance has it. */
-static u64 rnd_wide(void)
+static inline u64 rnd_wide(void)
 {
 	u64 r = rnd();
 
