@@ -167,11 +167,31 @@ static void test_late_one_costs_what_it_missed(void **state)
 	free(run.turns);
 }
 
+/* Who quits without an error has the one it had, or will have. */
+static void test_first_error_counts(void **state)
+{
+	struct btrfs_scrub_turns *turns = calloc(1, sizeof(*turns) + sizeof(turns->member[0]));
+
+	(void)state;
+	assert_non_null(turns);
+	btrfs_scrub_turns_init(turns, 1, 10);
+	btrfs_scrub_join(turns, 0);
+	btrfs_scrub_quit(turns, 0, 0);
+	assert_true(btrfs_scrub_finished(turns, 0));
+	assert_int_equal(turns->member[0].error, 0);
+	btrfs_scrub_quit(turns, 0, -5);
+	btrfs_scrub_quit(turns, 0, -12);
+	btrfs_scrub_quit(turns, 0, 0);
+	assert_int_equal(turns->member[0].error, -5);
+	free(turns);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_row_once),
 		cmocka_unit_test(test_late_one_costs_what_it_missed),
+		cmocka_unit_test(test_first_error_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
