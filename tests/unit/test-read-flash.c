@@ -98,16 +98,17 @@ struct drive {
 struct in_flight {
 	struct drive *drive;
 	u64 start, done, ahead;
+	u32 charge;
 };
 
-static struct in_flight submit(struct drive *d, u64 now)
+static struct in_flight submit(struct drive *d, u64 now, u32 charge)
 {
 	u64 *free = &d->free[rnd() % d->channels];
-	struct in_flight r = { .drive = d, .start = now, .ahead = d->load_ns };
+	struct in_flight r = { .drive = d, .start = now, .ahead = d->load_ns, .charge = charge };
 
 	*free = max_t(u64, *free, now) + d->read_ns;
 	r.done = *free;
-	d->load_ns += CHARGE;
+	d->load_ns += charge;
 	d->reads++;
 	return r;
 }
@@ -116,18 +117,18 @@ static void complete(const struct in_flight *r)
 {
 	struct drive *d = r->drive;
 
-	btrfs_rr_learn_flash(&d->speed, r->done - r->start, CHARGE, r->ahead,
+	btrfs_rr_learn_flash(&d->speed, r->done - r->start, r->charge, r->ahead,
 			     r->start > d->done_ns ? r->start - d->done_ns : 0);
-	d->load_ns -= CHARGE;
+	d->load_ns -= r->charge;
 	d->done_ns = r->done;
 }
 
-static struct drive *choose(struct drive *drives, int nr, u64 now, unsigned int *turn)
+static struct drive *choose(struct drive *drives, int nr, struct btrfs_rr_read *rd, u64 now,
+			    unsigned int *turn)
 {
-	struct btrfs_rr_read rd = request(4096);
 	struct btrfs_rr_mirror m[BTRFS_RR_MAX_MIRRORS];
 
-	rd.turn = *turn;
+	rd->turn = *turn;
 	for (int i = 0; i < nr; i++) {
 		const struct btrfs_rr_speed *s = &drives[i].speed;
 
@@ -138,7 +139,7 @@ static struct drive *choose(struct drive *drives, int nr, u64 now, unsigned int 
 		m[i].scale = s->samples ? s->scale : BTRFS_RR_SCALE_ONE;
 		m[i].queue = s->queue;
 	}
-	*turn = btrfs_rr_choose(&rd, m, nr) + 1;
+	*turn = btrfs_rr_choose(rd, m, nr) + 1;
 	return &drives[*turn - 1];
 }
 
@@ -155,18 +156,19 @@ static int first_done(const struct in_flight *reads, int depth)
 /* Random reads a second with @depth of them in flight, on the drives as the policy chooses. */
 static u64 random_reads(struct drive *drives, int nr, int depth)
 {
+	struct btrfs_rr_read rd = request(4096);
 	struct in_flight reads[64];
 	unsigned int turn = 0;
 	u64 now = NSEC_PER_SEC;
 
 	for (int i = 0; i < depth; i++)
-		reads[i] = submit(choose(drives, nr, now, &turn), now);
+		reads[i] = submit(choose(drives, nr, &rd, now, &turn), now, CHARGE);
 	for (int count = 0; count < 100000; count++) {
 		const int i = first_done(reads, depth);
 
 		now = reads[i].done;
 		complete(&reads[i]);
-		reads[i] = submit(choose(drives, nr, now, &turn), now);
+		reads[i] = submit(choose(drives, nr, &rd, now, &turn), now, CHARGE);
 	}
 	return 100000 * NSEC_PER_SEC / (now - NSEC_PER_SEC);
 }
@@ -215,6 +217,111 @@ static void test_equal_drives_share(void **state)
 	}
 }
 
+#define PIECE		SZ_1M
+#define PIECE_CHARGE	btrfs_rr_charge_ns(false, 0, 0, PIECE)
+#define WINDOW		4
+
+/* A stream with two windows of pieces in flight, on drives that move one piece at a time. */
+struct stream {
+	struct drive *drives;
+	int nr;
+	u64 now;
+	unsigned int turn;
+	struct in_flight pieces[2 * WINDOW];
+};
+
+static void send_window(struct stream *st, struct in_flight *window)
+{
+	struct btrfs_rr_read rd = request(PIECE);
+
+	rd.large = true;
+	for (int i = 0; i < WINDOW; i++) {
+		struct drive *d = choose(st->drives, st->nr, &rd, st->now, &st->turn);
+
+		window[i] = submit(d, st->now, PIECE_CHARGE);
+	}
+}
+
+/* All that is done by now, in order. */
+static void complete_pieces(struct stream *st)
+{
+	for (;;) {
+		struct in_flight *first = &st->pieces[first_done(st->pieces, 2 * WINDOW)];
+
+		if (first->done > st->now)
+			break;
+		complete(first);
+		first->done = U64_MAX;
+	}
+}
+
+/* The reader waits for one window after the other until @end. */
+static void read_until(struct stream *st, u64 end)
+{
+	for (int which = 0; st->now < end; which = !which) {
+		struct in_flight *window = &st->pieces[which * WINDOW];
+
+		for (int i = 0; i < WINDOW; i++)
+			if (window[i].done != U64_MAX)
+				st->now = max_t(u64, st->now, window[i].done);
+		complete_pieces(st);
+		send_window(st, window);
+	}
+}
+
+/* Drive and all that is in flight there take so many times as long from now on. */
+static void slow_down(struct stream *st, struct drive *d, unsigned int times)
+{
+	d->read_ns *= times;
+	for (int i = 0; i < 2 * WINDOW; i++) {
+		struct in_flight *r = &st->pieces[i];
+
+		if (r->drive == d && r->done != U64_MAX && r->done > st->now)
+			r->done = st->now + (r->done - st->now) * times;
+	}
+	if (d->free[0] > st->now)
+		d->free[0] = st->now + (d->free[0] - st->now) * times;
+}
+
+/* Of the pieces of @ns the first drive's in permille. */
+static u64 share(struct stream *st, u64 ns)
+{
+	u64 all = 0;
+
+	for (int i = 0; i < st->nr; i++)
+		st->drives[i].reads = 0;
+	read_until(st, st->now + ns);
+	for (int i = 0; i < st->nr; i++)
+		all += st->drives[i].reads;
+	return 1000 * st->drives[0].reads / all;
+}
+
+/* A stream leaves a drive that becomes ten times slower within 100 ms, and takes it again in 5 s. */
+static void test_stream_leaves_slow_drive(void **state)
+{
+	static const u64 piece_us[] = { 330, 1950, 3000 };
+
+	(void)state;
+	for (int nr = 2; nr <= 4; nr++) {
+		for (int k = 0; k < 3; k++) {
+			struct drive all[] = { drive(1, piece_us[k]), drive(1, piece_us[k]),
+					       drive(1, piece_us[k]), drive(1, piece_us[k]) };
+			struct stream st = { .drives = all, .nr = nr, .now = NSEC_PER_SEC };
+
+			for (int i = 0; i < 2 * WINDOW; i++)
+				st.pieces[i].done = U64_MAX;
+			share(&st, 2 * NSEC_PER_SEC);
+			assert_in_range(share(&st, NSEC_PER_SEC), 950 / nr, 1050 / nr);
+			slow_down(&st, &all[0], 10);
+			share(&st, 100 * NSEC_PER_MSEC);
+			assert_in_range(share(&st, NSEC_PER_SEC), 0, 50);
+			all[0].read_ns /= 10;
+			share(&st, 5 * NSEC_PER_SEC);
+			assert_in_range(share(&st, NSEC_PER_SEC), 950 / nr, 1050 / nr);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +331,7 @@ int main(void)
 		cmocka_unit_test(test_any_input_stays_within_bounds),
 		cmocka_unit_test(test_slower_drive_only_helps),
 		cmocka_unit_test(test_equal_drives_share),
+		cmocka_unit_test(test_stream_leaves_slow_drive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

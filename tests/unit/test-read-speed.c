@@ -132,13 +132,16 @@ static void test_merged_reads_are_one(void **state)
 	assert_int_equal(flash.samples, 100);
 }
 
+/* What a small read of flash is predicted to take. */
+#define CHARGE		(100 * NSEC_PER_USEC)
+
 /* Is the @nth read timed by a policy that knows the speed, with so many reads in a tick? */
 static bool timed(bool rot, unsigned int nth, unsigned int in_tick)
 {
-	return btrfs_rr_is_timed(rot, BTRFS_RR_SAMPLES_KNOWN, nth, nth % in_tick == 0);
+	return btrfs_rr_is_timed(rot, CHARGE, BTRFS_RR_SAMPLES_KNOWN, nth, nth % in_tick == 0);
 }
 
-/* Of flash that is known one of a few reads is timed, of anything else each. */
+/* Of small reads of flash that is known one of a few is timed, of anything else each. */
 static void test_what_is_timed(void **state)
 {
 	unsigned int disk = 0, flash = 0, rare = 0;
@@ -148,7 +151,8 @@ static void test_what_is_timed(void **state)
 		disk += timed(true, nth, 8000);
 		flash += timed(false, nth, 8000);
 		rare += timed(false, nth, 1);
-		assert_true(btrfs_rr_is_timed(false, nth % BTRFS_RR_SAMPLES_KNOWN, nth, false));
+		assert_true(btrfs_rr_is_timed(false, CHARGE, nth % BTRFS_RR_SAMPLES_KNOWN, nth, false));
+		assert_true(btrfs_rr_is_timed(false, 10 * CHARGE, BTRFS_RR_SAMPLES_KNOWN, nth, false));
 	}
 	assert_int_equal(disk, 8000);
 	assert_int_equal(flash, 1000);
