@@ -27,6 +27,7 @@ struct run {
 	uint64_t started;
 	unsigned int rounds;
 	uint64_t round_used; /* bytes in misplaced chunks when the last one began */
+	uint64_t round_misplaced; /* of those chunks */
 	struct left *left;   /* ascending */
 	size_t left_count;
 	size_t put_off;	   /* of those */
@@ -258,6 +259,7 @@ static int begin_round(struct run *run)
 {
 	run->rounds++;
 	run->round_used = misplaced_used(run->placement);
+	run->round_misplaced = run->report->still_misplaced;
 	run->skipped = 0;
 	return remember_chunks(run);
 }
@@ -268,8 +270,10 @@ static int begin_round(struct run *run)
  */
 static bool needs_round(const struct run *run)
 {
-	return run->report->still_misplaced && run->rounds < ROUNDS && run->fs->enforced &&
-	       !run->put_off && !btrfs_policy_plan_blocked(run->plan) &&
+	if (!run->report->still_misplaced || run->rounds == ROUNDS || !run->fs->enforced ||
+	    run->put_off || btrfs_policy_plan_blocked(run->plan))
+		return false;
+	return run->report->still_misplaced < run->round_misplaced ||
 	       misplaced_used(run->placement) < run->round_used;
 }
 

@@ -158,6 +158,21 @@ static void what_comes_meanwhile_is_moved(void **state)
 	check_moved_once();
 }
 
+/* One chunk with more than the four that there were. */
+static void come_full(void)
+{
+	fake_add_chunk(&fake, METADATA, 2 * GiB, 1500 * MiB, 3, 4);
+	meanwhile.what = NULL;
+}
+
+static void fewer_chunks_are_enough_for_a_round(void **state)
+{
+	meanwhile.when = 1;
+	meanwhile.what = come_full;
+	assert_int_equal(run(NULL, 0).report.still_misplaced, 0);
+	assert_int_equal(fake.balances, 5);
+}
+
 static void the_limit_holds_for_all_rounds(void **state)
 {
 	const struct btrfs_policy_balance_options options = { .limit = 4 };
@@ -524,6 +539,7 @@ int main(void)
 		cmocka_unit_test_setup(roles_change_while_it_waits, setup),
 		cmocka_unit_test_setup(the_first_floor_holds_to_the_end, setup),
 		cmocka_unit_test_setup(what_comes_meanwhile_is_moved, setup),
+		cmocka_unit_test_setup(fewer_chunks_are_enough_for_a_round, setup),
 		cmocka_unit_test_setup(the_limit_holds_for_all_rounds, setup),
 		cmocka_unit_test_setup(rounds_end, setup),
 		cmocka_unit_test_setup(a_round_in_vain_is_the_last, setup),
