@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# lab: --mem 2G --timeout 3000
+# lab: --disk ssd:size=2500M,seed=1 --disk ssd:size=2500M,seed=2 --disk ssd:size=2500M,seed=3
+# lab: --disk hdd:size=2500M,seed=4 --disk hdd:size=2500M,seed=5 --disk hdd:size=2500M,seed=6
+#
+# Arrays with a random past: devices of odd sizes, profiles, roles that changed, all
+# of it rather full.  Whatever comes of a balance of misplaced chunks, it says so, no
+# transaction is aborted and nothing is lost.  What it could not do is counted here,
+# and is no failure: some of these arrays leave no way.
+[ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
+. "$LAB_LIB"
+. "$(dirname "$LAB_LIB")/balance.sh"
+seeds=24
+roles=(data-preferred metadata-preferred data-only metadata-only)
+profiles=(raid1 single/dup raid1 single/raid1 raid0/raid1 raid1 raid1/raid1c3 raid10/raid1 raid5/raid1)
+
+between() {
+	echo $(($1 + RANDOM % ($2 - $1 + 1)))
+}
+
+chance() {	# N: one time in N
+	[ $((RANDOM % $1)) = 0 ]
+}
+
+# Before mount options, before sizes: all disks in random order.
+shuffle() {
+	local disk
+
+	for disk in $(lab_disks); do
+		echo "$RANDOM $disk"
+	done | sort -n | cut -d' ' -f2
+}
+
+resize() {	# DEVID
+	btrfs filesystem resize "$1:$(between 300 2200)M" "$LAB_MNT" >/dev/null
+}
+
+# Some devices get another role; what the kernel refuses stays as it is.
+tag_some() {	# COUNT
+	local id
+
+	for id in $(seq "$1"); do
+		chance 3 || btrfs -q device policy tag "${roles[RANDOM % 4]}" "$id" "$LAB_MNT" \
+				--force 2>/dev/null
+	done
+	return 0
+}
+
+# An array on the first devices, one after the other to its size: make_array DEVICE...
+make_array() {
+	local last=$(($# == 2 ? 4 : $# == 3 ? 7 : 9)) id
+
+	lab_mkfs "${profiles[RANDOM % last]}" "$@" && lab_mount "$1" || return
+	for id in $(seq $#); do
+		resize "$id" || return
+	done
+}
+
+live() {	# DEVICES OTHER_DEVICE...
+	local count=$1 disk
+
+	shift
+	chance 2 || tag_some "$count"
+	lab_fill "$LAB_MNT/a" "$(between 50 700)" 3 2>/dev/null
+	history "$(between 1 3)" "$(between 100 500)" 2>/dev/null
+	for disk in "$@"; do
+		chance 4 && continue
+		btrfs -q device add -f "$disk" "$LAB_MNT" >/dev/null && count=$((count + 1)) && resize $count
+	done
+	tag_some $count
+	lab_fill "$LAB_MNT/b" "$(between 20 400)" 5 2>/dev/null
+	! chance 3 || btrfs balance start -m "$LAB_MNT" >/dev/null 2>&1
+	! chance 2 || rm -f "$LAB_MNT/a"
+	sync
+	tag_some $count
+}
+
+# The reason that a run gave for what it left, if it left something.
+reason() {	# STATUS
+	if [ "$1" != 0 ]; then
+		sed -n 's/^ERROR: //p' /tmp/said
+	elif [ "$(verdict)" != 0 ]; then
+		sed -n 's/^WARNING: //p' /tmp/said
+	fi
+}
+
+try_array() {	# SEED
+	local disks count status why
+
+	RANDOM=$1
+	mapfile -t disks < <(shuffle)
+	count=$(between 2 ${#disks[@]})
+	make_array "${disks[@]:0:count}" || { not_ok "$1: mkfs and mount"; return; }
+	live "$count" "${disks[@]:count}"
+	sums >/tmp/before
+	preferred >/tmp/said 2>&1
+	status=$?
+	why=$(reason $status)
+	[ -z "$why" ] && done_all=$((done_all + 1)) || diag "$1: $why"
+	if [ $status = 0 ] && [ "$(verdict)" = 0 ] || [ -n "$why" ]; then
+		ok "$1: nothing is misplaced, or it says why"
+	else
+		not_ok "$1: nothing is misplaced, or it says why"
+		sed 's/^/# /' /tmp/said
+	fi
+	sums >/tmp/after
+	is "$(diff /tmp/before /tmp/after)" '' "$1: contents are unchanged"
+	try "$1: no transaction is aborted" lab_writable
+	try "$1: unmount" umount "$LAB_MNT"
+	try "$1: btrfs check" btrfs check "${disks[0]}"
+}
+
+done_all=0
+for seed in $(seq $seeds); do
+	lab_fresh >/dev/null 2>&1
+	try_array "$seed"
+done
+diag "all was put right on $done_all of $seeds arrays"
+done_testing
