@@ -16,4 +16,11 @@ static inline struct btrfs_rr_read request(u64 len)
 				       .stick = -1 };
 }
 
+/* A read of flash that no other had to do with, but for those in flight before it. */
+static inline void learn_flash(struct btrfs_rr_speed *speed, u64 latency_ns, u32 predicted_ns,
+			       u64 ahead_ns, u64 pause_ns)
+{
+	btrfs_rr_learn_flash(speed, latency_ns, latency_ns, predicted_ns, ahead_ns, pause_ns);
+}
+
 #endif

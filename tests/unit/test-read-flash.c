@@ -18,7 +18,7 @@ static struct btrfs_rr_speed learnt(u64 alone, u64 each, unsigned int depth)
 	for (int i = 0; i < 20000; i++) {
 		const unsigned int others = rnd() % depth;
 
-		btrfs_rr_learn_flash(&s, alone + others * each, CHARGE, others * CHARGE, 0);
+		learn_flash(&s, alone + others * each, CHARGE, others * CHARGE, 0);
 	}
 	return s;
 }
@@ -51,11 +51,11 @@ static void test_pause_begins_anew(void **state)
 	struct btrfs_rr_speed s = learnt(700 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 8);
 
 	(void)state;
-	btrfs_rr_learn_flash(&s, CHARGE, CHARGE, 0, BTRFS_RR_FLASH_PAUSE_NS + 1);
+	learn_flash(&s, CHARGE, CHARGE, 0, BTRFS_RR_FLASH_PAUSE_NS + 1);
 	assert_int_equal(s.scale, BTRFS_RR_SCALE_ONE);
 	/* As if only the bus was shared. */
 	assert_int_equal(s.queue, 0);
-	btrfs_rr_learn_flash(&s, 10 * CHARGE, 10 * CHARGE, 0, BTRFS_RR_FLASH_PAUSE_NS + 1);
+	learn_flash(&s, 10 * CHARGE, 10 * CHARGE, 0, BTRFS_RR_FLASH_PAUSE_NS + 1);
 	assert_int_equal(s.queue, BTRFS_RR_SCALE_ONE * 9 / 10);
 	/* The next ones are timed, and count for more. */
 	assert_int_equal(s.samples, BTRFS_RR_SAMPLES_TRUSTED);
@@ -68,7 +68,7 @@ static void test_queue_is_forgotten(void **state)
 
 	(void)state;
 	for (int i = 0; i < 1500; i++)
-		btrfs_rr_learn_flash(&s, CHARGE, CHARGE, 0, 0);
+		learn_flash(&s, CHARGE, CHARGE, 0, 0);
 	assert_true(s.queue < s.scale / 10);
 }
 
@@ -78,7 +78,8 @@ static void test_any_input_stays_within_bounds(void **state)
 
 	(void)state;
 	for (int i = 0; i < 1000000; i++) {
-		btrfs_rr_learn_flash(&s, rnd_wide(), rnd_wide(), rnd_wide(), rnd_wide());
+		btrfs_rr_learn_flash(&s, rnd_wide(), rnd_wide(), rnd_wide(), rnd_wide(),
+				     rnd_wide());
 		assert_true(s.scale >= BTRFS_RR_SCALE_MIN && s.scale <= BTRFS_RR_SCALE_MAX);
 		assert_true(s.queue <= s.scale);
 	}
@@ -116,9 +117,10 @@ static struct in_flight submit(struct drive *d, u64 now, u32 charge)
 static void complete(const struct in_flight *r)
 {
 	struct drive *d = r->drive;
+	const u64 begin = max_t(u64, r->start, d->done_ns);
 
-	btrfs_rr_learn_flash(&d->speed, r->done - r->start, r->charge, r->ahead,
-			     r->start > d->done_ns ? r->start - d->done_ns : 0);
+	btrfs_rr_learn_flash(&d->speed, r->done - r->start, r->done - begin, r->charge, r->ahead,
+			     begin - d->done_ns);
 	d->load_ns -= r->charge;
 	d->done_ns = r->done;
 }
@@ -322,6 +324,40 @@ static void test_stream_leaves_slow_drive(void **state)
 	}
 }
 
+/* Drive and all that is in flight there do nothing for so long. */
+static void stall(struct stream *st, struct drive *d, u64 ns)
+{
+	for (int i = 0; i < 2 * WINDOW; i++)
+		if (st->pieces[i].drive == d && st->pieces[i].done > st->now &&
+		    st->pieces[i].done != U64_MAX)
+			st->pieces[i].done += ns;
+	d->free[0] = max_t(u64, d->free[0], st->now) + ns;
+}
+
+/* Drives that pause now and then are as fast as ever in between, so they are not left. */
+static void test_stream_stays_with_drives_that_pause(void **state)
+{
+	static const u64 piece_us[] = { 330, 1950, 3000 }, pause_ms[] = { 10, 20 };
+
+	(void)state;
+	for (int k = 0; k < 6; k++) {
+		struct drive all[] = { drive(1, piece_us[k % 3]), drive(1, piece_us[k % 3]) };
+		struct stream st = { .drives = all, .nr = 2, .now = NSEC_PER_SEC };
+		u64 pieces = 0;
+
+		for (int i = 0; i < 2 * WINDOW; i++)
+			st.pieces[i].done = U64_MAX;
+		share(&st, 2 * NSEC_PER_SEC);
+		for (int turn = 0; turn < 20; turn++) {
+			share(&st, NSEC_PER_SEC);
+			pieces += all[0].reads + all[1].reads;
+			stall(&st, &all[turn % 2], pause_ms[k / 3] * NSEC_PER_MSEC);
+		}
+		/* Of both drives' time, twice what they paused for is the most that is lost. */
+		assert_true(pieces > 20 * 2 * (1000 - 2 * pause_ms[k / 3]) * 1000 / piece_us[k % 3]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -332,6 +368,7 @@ int main(void)
 		cmocka_unit_test(test_slower_drive_only_helps),
 		cmocka_unit_test(test_equal_drives_share),
 		cmocka_unit_test(test_stream_leaves_slow_drive),
+		cmocka_unit_test(test_stream_stays_with_drives_that_pause),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
  * The header is the kernel's own.
  */
 #include "unit.h"
-#include "read-policy-speed-core.h"
+#include "read-policy-inputs.h"
 #include "random.h"
 
 static void test_learning(void **state)
@@ -61,14 +61,14 @@ static void test_luck_is_no_recovery(void **state)
 	(void)state;
 	for (int i = 0; i < 100; i++) {
 		btrfs_rr_learn_disk(&usual, 8 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
-		btrfs_rr_learn_flash(&flash, 100 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 0, 0);
+		learn_flash(&flash, 100 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 0, 0);
 	}
 	btrfs_rr_learn_disk(&usual, NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC / 2);
 	assert_true(usual.scale > BTRFS_RR_SCALE_ONE / 2);
 	btrfs_rr_learn_disk(&slow, NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, NSEC_PER_SEC / 2);
 	assert_int_equal(slow.scale, BTRFS_RR_SCALE_ONE);
 	/* Flash has no such luck. */
-	btrfs_rr_learn_flash(&flash, 20 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 0, NSEC_PER_SEC / 2);
+	learn_flash(&flash, 20 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 0, NSEC_PER_SEC / 2);
 	assert_true(flash.scale < BTRFS_RR_SCALE_ONE / 4);
 }
 
@@ -90,7 +90,7 @@ static void test_first_read_of_a_disk_says_nothing(void **state)
 		btrfs_rr_learn_disk(&disk, 8 * NSEC_PER_MSEC, 8 * NSEC_PER_MSEC, 0);
 	assert_int_equal(btrfs_rr_doubt(&disk, true), 0);
 	/* Those of flash all take the same time. */
-	btrfs_rr_learn_flash(&flash, NSEC_PER_MSEC, NSEC_PER_MSEC, 0, 0);
+	learn_flash(&flash, NSEC_PER_MSEC, NSEC_PER_MSEC, 0, 0);
 	assert_int_equal(flash.scale, BTRFS_RR_SCALE_ONE);
 	assert_int_equal(btrfs_rr_doubt(&flash, false), 0);
 }
@@ -126,7 +126,7 @@ static void test_merged_reads_are_one(void **state)
 		for (int k = 0; k < 15; k++)
 			btrfs_rr_learn_disk(&merged, 0, NSEC_PER_MSEC / 3, 0);
 		assert_in_range(merged.scale, BTRFS_RR_SCALE_ONE, BTRFS_RR_SCALE_ONE * 5 / 4);
-		btrfs_rr_learn_flash(&flash, 4 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 0, 0);
+		learn_flash(&flash, 4 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 0, 0);
 	}
 	assert_int_equal(merged.samples, 100);
 	assert_int_equal(flash.samples, 100);
@@ -165,10 +165,10 @@ static u32 scale_after_slow(unsigned int in_tick)
 	struct btrfs_rr_speed s = { 0 };
 
 	for (unsigned int nth = 0; nth < BTRFS_RR_SAMPLES_KNOWN; nth++)
-		btrfs_rr_learn_flash(&s, 100 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 0, 0);
+		learn_flash(&s, 100 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, 0, 0);
 	for (unsigned int nth = 1; nth <= 10 * in_tick; nth++)
 		if (timed(false, nth, in_tick))
-			btrfs_rr_learn_flash(&s, NSEC_PER_MSEC, 100 * NSEC_PER_USEC, 0, 0);
+			learn_flash(&s, NSEC_PER_MSEC, 100 * NSEC_PER_USEC, 0, 0);
 	return s.scale;
 }
 
