@@ -74,7 +74,7 @@ watch 20 50 9 stream
 watch 20 50 9 random 4
 array 'two SSD' raid1 /dev/labdd /dev/labde
 # What was in flight when it became slow is read there, too.
-watch 35 65 5 stream
+watch 35 65 7 stream
 watch 35 65 3 random 1
 watch 35 65 3 random 32
 array 'two NVMe' raid1 /dev/labdf /dev/labdg
