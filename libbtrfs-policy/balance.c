@@ -27,8 +27,8 @@ struct run {
 	uint64_t started;
 	unsigned int rounds;
 	uint64_t round_used; /* bytes in misplaced chunks when the last one began */
-	uint64_t round_misplaced; /* of those chunks */
-	struct left *left;   /* ascending */
+	uint64_t round_misplaced; /* how many chunks these were */
+	struct left *left; /* ascending */
 	size_t left_count;
 	size_t put_off;	   /* of those */
 	bool moved_since;  /* something, after the first of them was put off */

@@ -468,9 +468,9 @@ enum btrfs_policy_balance_end {
 /**
  * struct btrfs_policy_balance_report - what a balance did
  * @end: why it ended
- * @considered: chunks of the file system at the start, and misplaced ones that
- *	came meanwhile
- * @misplaced: misplaced chunks at the start, and those
+ * @considered: chunks of the file system at the start, and those that were
+ *	misplaced when another round began
+ * @misplaced: misplaced chunks at the start and when another round began
  * @relocated: chunks moved
  * @relocated_used: bytes in use of those
  * @still_misplaced: misplaced chunks at the end, by a new look

@@ -23,7 +23,7 @@ chance() {	# N: one time in N
 	[ $((RANDOM % $1)) = 0 ]
 }
 
-# Before mount options, before sizes: all disks in random order.
+# All disks in random order.
 shuffle() {
 	local disk
 
@@ -47,7 +47,7 @@ tag_some() {	# COUNT
 	return 0
 }
 
-# An array on the first devices, one after the other to its size: make_array DEVICE...
+# Random profiles, as far as so many devices can have them, and sizes: make_array DEVICE...
 make_array() {
 	local last=$(($# == 2 ? 4 : $# == 3 ? 7 : 9)) id
 
