@@ -131,6 +131,12 @@ static struct records *read_fs(struct btrfs_policy_fs *fs)
 	return records;
 }
 
+/* While a device is made smaller it has its new size already, and chunks behind that. */
+static uint64_t unallocated(const struct btrfs_policy_device *device)
+{
+	return device->size > device->allocated ? device->size - device->allocated : 0;
+}
+
 static void add_device(struct records *records, const struct btrfs_policy_device *device)
 {
 	struct record *record = records_add(records);
@@ -144,7 +150,7 @@ static void add_device(struct records *records, const struct btrfs_policy_device
 	record_set_text(record, DEVICE_ROLE, btrfs_policy_role_name(device->role));
 	record_set_bool(record, DEVICE_IN_FORCE, device->role_in_force);
 	record_set_size(record, DEVICE_SIZE, device->size);
-	record_set_size(record, DEVICE_UNALLOCATED, device->size - device->allocated);
+	record_set_size(record, DEVICE_UNALLOCATED, unallocated(device));
 	record_set_text(record, DEVICE_TRANSPORT, device->transport);
 	record_set_text(record, DEVICE_MODEL, device->model);
 	if (device->rotation_rate)

@@ -219,6 +219,13 @@ static void make_smaller(void)
 	make_sparse(1000);
 }
 
+/* A disk is being made smaller: its size is the new one, its chunks are there still. */
+static void make_shrinking(void)
+{
+	make_ours();
+	machine.devices[3].size = GiB;
+}
+
 static void make_no_mounts(void)
 {
 	make_ours();
@@ -252,6 +259,7 @@ static const struct {
 	{ "stubborn", make_stubborn },
 	{ "two-mounts", make_two_mounts },
 	{ "no-mounts", make_no_mounts },
+	{ "shrinking", make_shrinking },
 	{ "large", make_large },
 	{ "smaller", make_smaller },
 	{ "saved", make_saved },
