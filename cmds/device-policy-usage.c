@@ -262,8 +262,10 @@ static void print_devices(const struct btrfs_policy_fs *fs,
 	}
 }
 
+/* What is assumed is not said as if it were so. */
 static void print_totals(const struct btrfs_policy_fs *fs,
-			 const struct btrfs_policy_totals *totals, const struct units *units)
+			 const struct btrfs_policy_totals *totals, bool assumed,
+			 const struct units *units)
 {
 	const char *mount = btrfs_policy_fs_info(fs)->mount_point;
 	bool one = totals->misplaced_chunks == 1;
@@ -272,14 +274,27 @@ static void print_totals(const struct btrfs_policy_fs *fs,
 	say(LEVEL_DEFAULT, "%s", "");
 	units_count(totals->chunks, "chunk", count);
 	if (totals->misplaced_chunks == 0) {
-		say(LEVEL_DEFAULT, "None of %s is misplaced", count);
+		say(LEVEL_DEFAULT, "None of %s %s misplaced", count, assumed ? "would be" : "is");
 		return;
 	}
 	say(LEVEL_DEFAULT, "%" PRIu64 " of %s %s misplaced (%s, %s used); "
-	    "'btrfs balance --preferred-metadata %s' moves %s", totals->misplaced_chunks,
-	    count, one ? "is" : "are", units_format(totals->misplaced_size, units, size),
+	    "'btrfs balance --preferred-metadata %s' %s %s", totals->misplaced_chunks,
+	    count, assumed ? "would be" : one ? "is" : "are",
+	    units_format(totals->misplaced_size, units, size),
 	    units_format(totals->misplaced_used, units, used), mount ? mount : "<path>",
-	    one ? "it" : "them");
+	    assumed ? "would move" : "moves", one ? "it" : "them");
+}
+
+/* By what stands there: a device that is assumed lost has no room, and is not full. */
+static double percent_allocated(const struct btrfs_policy_device_usage *row)
+{
+	uint64_t bytes = 0;
+
+	for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++)
+		bytes += row->bytes[kind];
+	if (bytes > row->size)
+		bytes = row->size;	/* it is being made smaller */
+	return row->size ? 100.0 * bytes / row->size : 0.0;
 }
 
 /* Devices that prefer metadata and have little left for it: full is too late to hear of it. */
@@ -290,7 +305,7 @@ static void print_filling(const struct btrfs_policy_placement *placement)
 	for (size_t i = 0; (row = btrfs_policy_placement_device(placement, i)); i++) {
 		bool prefers = row->role == BTRFS_POLICY_ROLE_METADATA_PREFERRED ||
 			       row->role == BTRFS_POLICY_ROLE_METADATA_ONLY;
-		double percent = 100.0 * (row->size - row->unallocated) / row->size;
+		double percent = percent_allocated(row);
 
 		if (prefers && percent > FILLING_PERCENT)
 			say(LEVEL_DEFAULT, "devid %" PRIu64 " (%s) is %.2f%% allocated; add a device for metadata before it is full",
@@ -323,7 +338,7 @@ static void print_text(const struct btrfs_policy_fs *fs,
 	print_devices(fs, placement, args);
 	if (fits)
 		print_fits(fits, &args->units);
-	print_totals(fs, btrfs_policy_placement_totals(placement), &args->units);
+	print_totals(fs, btrfs_policy_placement_totals(placement), fits, &args->units);
 	print_filling(placement);
 }
 
