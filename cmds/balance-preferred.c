@@ -62,13 +62,23 @@ static void interrupt(int number)
 	interrupted = number;
 }
 
+/* Who started it in the background of a script wants ^C to be for others. */
+static void catch_interrupt(int number)
+{
+	const struct sigaction action = {
+		.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND,
+	};
+	struct sigaction old;
+
+	if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+		sigaction(number, &action, NULL);
+}
+
 /* The first ^C ends the balance behind the chunk that is under way, a second one at once. */
 static void catch_interrupts(void)
 {
-	struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	catch_interrupt(SIGINT);
+	catch_interrupt(SIGTERM);
 }
 
 static int show_progress(const struct btrfs_policy_progress *state, void *user)

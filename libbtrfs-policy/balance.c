@@ -344,7 +344,9 @@ static bool at_limit(const struct run *run)
 static int stop(struct run *run)
 {
 	run->report->end = BTRFS_POLICY_END_STOPPED;
-	return bp_error(run->fs, -ECANCELED, "stopped on request");
+	return bp_error(run->fs, -ECANCELED,
+			"stopped moving chunks of '%s' on request; run it again to go on",
+			run->fs->mount_point);
 }
 
 static int end_at_limit(struct run *run)

@@ -69,7 +69,8 @@ int bp_relocate(struct btrfs_policy_fs *fs, const struct btrfs_policy_chunk *chu
 			return seen ? seen : ret;
 	}
 	if (ret == -ECANCELED || relocation->paused)
-		return bp_error(fs, -ECANCELED, "the balance of '%s' was %s by somebody else",
+		return bp_error(fs, -ECANCELED,
+				"the balance of '%s' was %s by somebody else; run it again to go on",
 				fs->mount_point, relocation->paused ? "paused" : "cancelled");
 	return explain(fs, ret, chunk);
 }

@@ -4,6 +4,7 @@
  * the world below them from tests/unit.  $FAKE names the machine; each call
  * starts with a fresh one.  Never installed.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,6 +152,20 @@ static void make_little_space(void)
 	machine.refuses = is_full_metadata_before_data;
 }
 
+/* Somebody presses ^C while the second chunk is moved. */
+static bool is_interrupted(struct fake *fake, uint64_t logical)
+{
+	if (fake->balances == 2)
+		raise(SIGINT);
+	return false;
+}
+
+static void make_interrupted(void)
+{
+	make_tagged();
+	machine.refuses = is_interrupted;
+}
+
 static void make_stubborn(void)
 {
 	make_ours();
@@ -256,6 +271,7 @@ static const struct {
 	{ "paused", make_paused },
 	{ "no-space", make_no_space },
 	{ "little-space", make_little_space },
+	{ "interrupted", make_interrupted },
 	{ "stubborn", make_stubborn },
 	{ "two-mounts", make_two_mounts },
 	{ "no-mounts", make_no_mounts },
