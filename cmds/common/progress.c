@@ -17,6 +17,9 @@
 #define SECOND_NS 1000000000ull
 #define LINE_NS (10 * SECOND_NS)
 #define CLEAR_LINE "\r\033[K"
+/* A line that goes on in the next one could not be cleared: the terminal cuts it off. */
+#define NO_WRAP "\033[?7l"
+#define WRAP "\033[?7h"
 
 const char *const progress_modes[] = {
 	[PROGRESS_AUTO] = "auto",
@@ -59,23 +62,41 @@ static int percent(const struct btrfs_policy_progress *state)
 	return state->chunks_total ? (int)(100 * state->chunks_done / state->chunks_total) : 100;
 }
 
-static void print_text(const struct btrfs_policy_progress *state)
+static char *time_left(const struct btrfs_policy_progress *state)
 {
-	char done[UNITS_TEXT], total[UNITS_TEXT], rate[UNITS_TEXT];
 	int64_t left = seconds_left(state);
 
-	fprintf(stderr, "Relocating %s: %" PRIu64 "/%" PRIu64 " chunks, %d %%, %s of %s",
-		btrfs_policy_kind_name(state->kind), state->chunks_done, state->chunks_total,
-		percent(state), units_format(state->bytes_done, &UNITS_DEFAULT, done),
-		units_format(state->bytes_total, &UNITS_DEFAULT, total));
+	if (left < 0)
+		return xstrdup("");
+	if (left < 3600)
+		return xasprintf("%02d:%02d left, ", (int)(left / 60), (int)(left % 60));
+	return xasprintf("%" PRId64 ":%02d:%02d left, ", left / 3600, (int)(left / 60 % 60),
+			 (int)(left % 60));
+}
+
+/* What people look for comes first: that is what a narrow terminal shows. */
+static char *progress_text(const struct btrfs_policy_progress *state)
+{
+	char done[UNITS_TEXT], total[UNITS_TEXT], rate[UNITS_TEXT] = "";
+	_cleanup_free_ char *left = time_left(state);
+
 	if (state->bytes_done)
-		fprintf(stderr, ", %s/s",
-			units_format(bytes_a_second(state), &UNITS_DEFAULT, rate));
-	if (left >= 3600)
-		fprintf(stderr, ", %" PRId64 ":%02d:%02d left", left / 3600,
-			(int)(left / 60 % 60), (int)(left % 60));
-	else if (left >= 0)
-		fprintf(stderr, ", %02d:%02d left", (int)(left / 60), (int)(left % 60));
+		units_format(bytes_a_second(state), &UNITS_DEFAULT, rate);
+	return xasprintf("Relocating %s: %d %%, %s%" PRIu64 "/%" PRIu64 " chunks, %s of %s%s%s%s",
+			 btrfs_policy_kind_name(state->kind), percent(state), left,
+			 state->chunks_done, state->chunks_total,
+			 units_format(state->bytes_done, &UNITS_DEFAULT, done),
+			 units_format(state->bytes_total, &UNITS_DEFAULT, total),
+			 *rate ? ", " : "", rate, *rate ? "/s" : "");
+}
+
+/* In one write, so that a signal finds the terminal as it was. */
+static void print_text(const struct btrfs_policy_progress *state, const char *before,
+		       const char *behind)
+{
+	_cleanup_free_ char *text = progress_text(state);
+
+	fprintf(stderr, "%s%s%s", before, text, behind);
 }
 
 static void print_json(const struct btrfs_policy_progress *state)
@@ -105,16 +126,14 @@ void progress_show(struct progress *progress, const struct btrfs_policy_progress
 
 	switch (progress->mode) {
 	case PROGRESS_AUTO:
-		fputs(CLEAR_LINE, stderr);
-		print_text(state);
+		print_text(state, CLEAR_LINE NO_WRAP, WRAP);
 		progress->in_place = true;
 		break;
 	case PROGRESS_LINE:
 		if (state->elapsed_ns < progress->next_line_ns && !last)
 			break;
 		progress->next_line_ns = state->elapsed_ns + LINE_NS;
-		print_text(state);
-		fputc('\n', stderr);
+		print_text(state, "", "\n");
 		break;
 	case PROGRESS_JSON:
 		print_json(state);

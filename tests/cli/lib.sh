@@ -19,7 +19,7 @@ btrfs-policy() {
 # The program on a terminal, both of its outputs in one; where the cursor goes is spelled out.
 on_terminal() {
 	script -qec "$(printf '%q ' "$top_builddir/tests/cli/fake-btrfs-policy" "$@")" /dev/null |
-		sed 's/\r$//; s/\r/<start>/g; s/\x1b\[K/<clear>/g'
+		sed 's/\r$//; s/\r/<start>/g; s/\x1b\[K/<clear>/g; s/\x1b\[?7l/<cut>/g; s/\x1b\[?7h/<wrap>/g'
 }
 
 # One command of a transcript: itself, stdout ("1|"), stderr ("2|") and status ("?").
