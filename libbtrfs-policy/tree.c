@@ -230,5 +230,6 @@ int bp_decode_block_group(const struct bp_item *item, uint64_t *used)
 		return -EUCLEAN;
 	memcpy(&raw, item->data, sizeof(raw));
 	*used = le64toh(raw.used);
-	return 0;
+	/* The key has the length. */
+	return *used > item->offset ? -EUCLEAN : 0;
 }

@@ -228,6 +228,15 @@ static void chunks_that_make_no_sense(void **state)
 	}
 }
 
+/* A mounted file system has none: the kernel refuses it. One that is not mounted may. */
+static void more_used_than_there_is(void **state)
+{
+	fake.chunks[0].used = fake.chunks[0].length;
+	assert_int_equal(read_damaged(), 0);
+	fake.chunks[0].used++;
+	assert_int_equal(read_damaged(), -EUCLEAN);
+}
+
 /* A chunk of a device that is not in the list, as during a device add. */
 static void chunk_of_unknown_device(void **state)
 {
@@ -251,6 +260,7 @@ int main(void)
 		cmocka_unit_test_setup(items_cut_short, setup),
 		cmocka_unit_test_setup(keys_that_go_backwards, setup),
 		cmocka_unit_test(chunks_that_make_no_sense),
+		cmocka_unit_test_setup(more_used_than_there_is, setup),
 		cmocka_unit_test_setup(chunk_of_unknown_device, setup),
 	};
 
