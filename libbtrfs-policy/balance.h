@@ -7,6 +7,9 @@
 
 #include "placement.h"
 
+/* Nanoseconds between two looks at what others do, and so between two ticks. */
+#define BP_TICK 500000000ULL
+
 /* exclusive.c */
 int bp_exclusive_check(struct btrfs_policy_fs *fs, bool *can_wait);
 int bp_exclusive_wait(struct btrfs_policy_fs *fs, bool enqueue, int (*tick)(void *user),

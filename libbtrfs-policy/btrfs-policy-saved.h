@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Part of btrfs-policy.h, which includes it: settings that outlive a mount, and
- * file systems that are not mounted.  The file is described in btrfs-policy.conf(5).  The conventions at the top of
- * btrfs-policy.h hold here too.  Not to be included alone.
+ * Part of btrfs-policy.h, which includes it: settings that outlive a mount, in
+ * a file that btrfs-policy.conf(5) describes, and file systems that are not
+ * mounted.  The conventions at the top of btrfs-policy.h hold here too.  Not to
+ * be included alone.
  */
 #ifndef BTRFS_POLICY_H
 #error "include <btrfs-policy.h>"

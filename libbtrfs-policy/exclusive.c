@@ -8,7 +8,6 @@
 #include "balance.h"
 
 #define FILE_NAME "exclusive_operation"
-#define HALF_A_SECOND 500000000ULL
 
 BP_PUBLIC int btrfs_policy_exclusive_operation(struct btrfs_policy_fs *fs, char **name)
 {
@@ -69,6 +68,6 @@ int bp_exclusive_wait(struct btrfs_policy_fs *fs, bool enqueue, int (*tick)(void
 			return bp_error(fs, -ECANCELED,
 					"stopped while waiting for another operation on '%s'",
 					fs->mount_point);
-		fs->ops->sleep(fs->backend, HALF_A_SECOND);
+		fs->ops->sleep(fs->backend, BP_TICK);
 	}
 }

@@ -86,7 +86,6 @@ int bp_role_current(struct btrfs_policy_fs *fs, uint64_t devid, enum btrfs_polic
 
 /* sysfs.c: files below /sys/fs/btrfs/<FSID>/ */
 char *bp_sysfs_name(struct btrfs_policy_fs *fs, const char *file, uint64_t devid);
-char *bp_sysfs_full(struct btrfs_policy_fs *fs, const char *file, uint64_t devid);
 int bp_sysfs_read(struct btrfs_policy_fs *fs, const char *file, uint64_t devid, char **text);
 int bp_sysfs_write(struct btrfs_policy_fs *fs, const char *file, uint64_t devid,
 		   const char *text);

@@ -50,5 +50,4 @@ enum bp_roles_reason {
 _Static_assert(sizeof(struct bp_ioctl_device_role) == 32, "layout of the ioctl");
 _Static_assert(sizeof(struct bp_ioctl_device_roles_args) == 104, "layout of the ioctl");
 
-
 #endif

@@ -8,7 +8,6 @@
 
 #include "balance.h"
 
-#define HALF_A_SECOND 500000000ULL
 /* For a commit that takes its time. */
 #define NAPS 120
 
@@ -85,7 +84,7 @@ static int nap(struct btrfs_policy_fs *fs, int (*tick)(void *user), void *user)
 		return bp_error(fs, -ECANCELED,
 				"stopped while the kernel finishes an earlier balance of '%s'",
 				fs->mount_point);
-	fs->ops->sleep(fs->backend, HALF_A_SECOND);
+	fs->ops->sleep(fs->backend, BP_TICK);
 	return 0;
 }
 

@@ -11,7 +11,6 @@
 #include "offline.h"
 
 #define MAGIC 0x4d5f53665248425fULL /* "_BHRfS_M" */
-#define MIXED_GROUPS (1ULL << 2)
 #define METADATA_UUID (1ULL << 10)
 #define EXTENT_TREE_V2 (1ULL << 13)
 

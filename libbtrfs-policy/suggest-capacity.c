@@ -8,8 +8,6 @@
 
 #include "suggest.h"
 
-/* Nothing is ever put into the first MiB of a device. */
-#define DEVICE_RESERVED (1024ULL * 1024)
 /* A part of the smallest room that is filled in one step: small, so that the order stays right. */
 #define STEP_PART 64
 
@@ -19,8 +17,8 @@ static struct bp_site *emptied(const struct bp_site *sites, size_t count)
 
 	for (size_t i = 0; copy && i < count; i++) {
 		copy[i] = sites[i];
-		copy[i].room = sites[i].size > DEVICE_RESERVED ?
-			sites[i].size - DEVICE_RESERVED : 0;
+		copy[i].room = sites[i].size > BP_DEVICE_RESERVED ?
+			sites[i].size - BP_DEVICE_RESERVED : 0;
 	}
 	return copy;
 }

@@ -4,30 +4,19 @@
  * name, reading with an error text, and the "[current] other" form of a choice.
  * File access itself is the backend's.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* Put the devid for the one "%llu" that a file's name may have. */
-static char *with_devid(const char *prefix, const char *fsid, const char *file, uint64_t devid)
+/* The devid is put for the one "%llu" that a file's name may have. */
+char *bp_sysfs_name(struct btrfs_policy_fs *fs, const char *file, uint64_t devid)
 {
 	const char *hole = strstr(file, "%llu");
 
 	if (!hole)
-		return bp_format("%s%s/%s", prefix, fsid, file);
-	return bp_format("%s%s/%.*s%llu%s", prefix, fsid, (int)(hole - file), file,
+		return bp_format("%s/%s", fs->fsid, file);
+	return bp_format("%s/%.*s%llu%s", fs->fsid, (int)(hole - file), file,
 			 (unsigned long long)devid, hole + 4);
-}
-
-char *bp_sysfs_name(struct btrfs_policy_fs *fs, const char *file, uint64_t devid)
-{
-	return with_devid("", fs->fsid, file, devid);
-}
-
-char *bp_sysfs_full(struct btrfs_policy_fs *fs, const char *file, uint64_t devid)
-{
-	return with_devid("/sys/fs/btrfs/", fs->fsid, file, devid);
 }
 
 int bp_sysfs_read(struct btrfs_policy_fs *fs, const char *file, uint64_t devid, char **text)

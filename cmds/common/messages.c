@@ -29,12 +29,6 @@ void messages_set_level(enum level level)
 	verbosity = level;
 }
 
-void messages_raise_level(void)
-{
-	if (verbosity < LEVEL_DEBUG)
-		verbosity++;
-}
-
 bool messages_at(enum level level)
 {
 	return verbosity >= level;

@@ -30,7 +30,6 @@ enum level {
 extern const char *const level_names[];
 
 void messages_set_level(enum level level);
-void messages_raise_level(void);
 bool messages_at(enum level level);
 
 void error(const char *format, ...) __attribute__((format(printf, 1, 2)));
