@@ -23,7 +23,7 @@ static int refuse(struct btrfs_policy_fs *fs, enum bp_roles_reason reason, uint6
 		[BP_REASON_DATA] = "too few devices would be left for the data profile",
 		[BP_REASON_METADATA] = "too few devices would be left for the metadata profile",
 		[BP_REASON_SYSTEM] = "too few devices would be left for the system profile",
-		[BP_REASON_MIXED] = "mixed block groups ignore roles",
+		[BP_REASON_MIXED] = "mixed block groups ignore roles, so each device can only be data-preferred",
 	};
 	const char *why = reason < BP_ARRAY_SIZE(words) ? words[reason] : NULL;
 
@@ -105,6 +105,16 @@ static const struct kind kinds[] = {
 	{ "system", BTRFS_BLOCK_GROUP_SYSTEM, BP_REASON_SYSTEM },
 };
 
+/* The default may come back, as in the kernel, where another one has left its tags. */
+static int check_mixed(struct btrfs_policy_fs *fs, const struct bp_role_change *changes,
+		       size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (changes[i].new_role != BTRFS_POLICY_ROLE_DATA_PREFERRED)
+			return refuse(fs, BP_REASON_MIXED, changes[i].devid, NULL);
+	return 0;
+}
+
 /*
  * Would every profile in use still find its devices?  As in the kernel only a
  * change for the worse is refused: where devices are missing already it must be
@@ -117,10 +127,10 @@ int bp_roles_check(struct btrfs_policy_fs *fs, const struct bp_role_change *chan
 	_cleanup_free_ struct bp_site *sites = NULL;
 	int ret = 0;
 
+	if (fs->info.mixed)
+		return check_mixed(fs, changes, count);
 	if (!count || force)
 		return 0;
-	if (fs->info.mixed)
-		return refuse(fs, BP_REASON_MIXED, 0, NULL);
 	sites = sites_before(fs);
 	if (!sites)
 		return bp_nomem(fs);

@@ -132,7 +132,7 @@ int btrfs_policy_request_add(struct btrfs_policy_request *request,
  * @BTRFS_POLICY_DRY_RUN: check everything, change nothing; the changes say what
  *	would be
  * @BTRFS_POLICY_FORCE: set roles that leave too few devices for the profiles in
- *	use, or that this kernel would not obey
+ *	use
  * @BTRFS_POLICY_SAVE: keep settings of the file system for its next mounts too, see
  *	btrfs_policy_saved_path(); it is part of "all or nothing"
  */

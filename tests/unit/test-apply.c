@@ -361,6 +361,26 @@ static void read_only_takes_no_roles(void **state)
 	btrfs_policy_fs_unref(fs);
 }
 
+/* As the kernel has it, and whoever forces it: tags of other kernels can go, none can come. */
+static void mixed_block_groups_take_the_default_only(void **state)
+{
+	static const struct wanted other = { "role", 3, "data-only" };
+	static const struct wanted back = { "role", 1, "data-preferred" };
+	struct btrfs_policy_changes *changes = NULL;
+	struct btrfs_policy_fs *fs;
+
+	fake_two_and_two(&fake, FAKE_OURS, DISK_METADATA_ONLY, DISK_DATA);
+	fake.mixed = true;
+	fs = fake_open(&fake);
+	assert_int_equal(apply(fs, &other, 1, BTRFS_POLICY_FORCE, &changes), -EINVAL);
+	assert_has(btrfs_policy_fs_error(fs), "mixed block groups");
+	assert_int_equal(fake.role_calls, 0);
+	assert_int_equal(apply(fs, &back, 1, 0, &changes), 0);
+	assert_int_equal(fake.devices[0].type, DISK_DATA);
+	btrfs_policy_changes_free(changes);
+	btrfs_policy_fs_unref(fs);
+}
+
 static const struct {
 	uint32_t reason;
 	const char *words;
@@ -469,6 +489,7 @@ int main(void)
 		cmocka_unit_test(only_a_change_for_the_worse_is_refused),
 		cmocka_unit_test_setup(foreign_roles_are_shown_and_replaced, setup),
 		cmocka_unit_test_setup(read_only_takes_no_roles, setup),
+		cmocka_unit_test(mixed_block_groups_take_the_default_only),
 		cmocka_unit_test(kernel_refuses_roles),
 		cmocka_unit_test_setup(a_value_that_does_not_stick, setup),
 		cmocka_unit_test(hint_kernel_gets_the_number_on_disk),
