@@ -81,7 +81,7 @@ static bool fits(const struct wanted *wanted, const struct identity *id)
 	if (!wanted->uuid && !wanted->label)
 		return true;
 	return (wanted->uuid && !strcasecmp(wanted->uuid, id->fsid)) ||
-	       (wanted->label && !strcmp(wanted->label, id->label));
+	       (wanted->label && *wanted->label && !strcmp(wanted->label, id->label));
 }
 
 struct search {

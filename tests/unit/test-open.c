@@ -58,6 +58,17 @@ static void nothing_named_and_nothing_mounted(void **state)
 	btrfs_policy_fs_unref(fs);
 }
 
+/* A script's empty variable is not the file system that happens to have no label. */
+static void no_label_is_no_name(void **state)
+{
+	struct btrfs_policy_fs *fs = bp_fs_new_with(&fake_backend, &fake);
+
+	fake.label = "";
+	assert_int_equal(btrfs_policy_fs_open(fs, "LABEL="), -ENOENT);
+	assert_has(btrfs_policy_fs_error(fs), "neither a path");
+	btrfs_policy_fs_unref(fs);
+}
+
 /* The same file system mounted twice is one candidate, not two. */
 static void two_mounts_of_one_file_system(void **state)
 {
@@ -249,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(open_targets, setup),
 		cmocka_unit_test_setup(nothing_named_and_nothing_mounted, setup),
+		cmocka_unit_test_setup(no_label_is_no_name, setup),
 		cmocka_unit_test_setup(two_mounts_of_one_file_system, setup),
 		cmocka_unit_test_setup(devices_are_read, setup),
 		cmocka_unit_test_setup(select_devices, setup),
