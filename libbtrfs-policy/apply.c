@@ -407,7 +407,7 @@ static int compose_saved(struct btrfs_policy_fs *fs, const struct btrfs_policy_c
 			values[count++] = (struct bp_saved_value){
 				changes->rows[i].setting->pub.name, changes->rows[i].wanted, false
 			};
-	return count ? bp_saved_compose(fs, values, count, text) : 0;
+	return bp_saved_compose(fs, values, count, text);
 }
 
 static int carry_out(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes,
@@ -422,12 +422,47 @@ static int carry_out(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *ch
 	return ret ? put_back(fs, changes, ret) : 0;
 }
 
+static int compose_and_carry_out(struct btrfs_policy_fs *fs,
+				 struct btrfs_policy_changes *changes, unsigned int flags)
+{
+	_cleanup_free_ char *text = NULL;
+	int ret = compose_saved(fs, changes, &text);
+
+	if (ret || flags & BTRFS_POLICY_DRY_RUN)
+		return ret;
+	return carry_out(fs, changes, flags, text);
+}
+
+static int carry_out_and_keep(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes,
+			      unsigned int flags)
+{
+	int lock, ret;
+
+	if (flags & BTRFS_POLICY_DRY_RUN)
+		return compose_and_carry_out(fs, changes, flags);
+	ret = bp_saved_lock(fs, &lock);
+	if (ret)
+		return ret;
+	ret = compose_and_carry_out(fs, changes, flags);
+	bp_saved_unlock(fs, lock);
+	return ret;
+}
+
+/* Roles alone are nothing to keep. */
+static bool keeps(const struct btrfs_policy_changes *changes, unsigned int flags)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < changes->count; i++)
+		any = any || !is_role(&changes->rows[i]);
+	return any && flags & BTRFS_POLICY_SAVE;
+}
+
 BP_PUBLIC int btrfs_policy_apply(struct btrfs_policy_fs *fs,
 				 const struct btrfs_policy_request *request, unsigned int flags,
 				 struct btrfs_policy_changes **changes)
 {
 	_cleanup_changes_ struct btrfs_policy_changes *new = NULL;
-	_cleanup_free_ char *saved = NULL;
 	int ret;
 
 	if (!fs->open)
@@ -438,10 +473,10 @@ BP_PUBLIC int btrfs_policy_apply(struct btrfs_policy_fs *fs,
 	if (!new)
 		return bp_nomem(fs);
 	ret = check_request(fs, request, new, flags & BTRFS_POLICY_FORCE);
-	if (!ret && flags & BTRFS_POLICY_SAVE)
-		ret = compose_saved(fs, new, &saved);
-	if (!ret && !(flags & BTRFS_POLICY_DRY_RUN))
-		ret = carry_out(fs, new, flags, saved);
+	if (!ret && keeps(new, flags))
+		ret = carry_out_and_keep(fs, new, flags);
+	else if (!ret && !(flags & BTRFS_POLICY_DRY_RUN))
+		ret = carry_out(fs, new, flags, NULL);
 	if (!ret)
 		*changes = bp_steal(new);
 	return ret;

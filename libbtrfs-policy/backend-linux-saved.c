@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -91,6 +92,26 @@ static int open_dir(int *dir)
 		return -errno;
 	*dir = open(BP_SAVED_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return *dir < 0 ? -errno : 0;
+}
+
+/*
+ * Of two programs that read a file, put their lines into it and write it, one would
+ * lose its lines.  Where the file system knows no locks that is how it is.
+ */
+int bp_linux_saved_lock(void *self, int *lock)
+{
+	int ret = open_dir(lock);
+
+	if (ret)
+		return ret;
+	while (flock(*lock, LOCK_EX) < 0 && errno == EINTR)
+		;
+	return 0;
+}
+
+void bp_linux_saved_unlock(void *self, int lock)
+{
+	close(lock);
 }
 
 /* Whom it belongs to and who may read it stays as somebody has made it. */

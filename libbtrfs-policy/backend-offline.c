@@ -356,6 +356,11 @@ static int offline_saved_write(void *self, const char *fsid, const char *text)
 	return -EROFS;
 }
 
+static int offline_saved_lock(void *self, int *lock)
+{
+	return -EROFS;
+}
+
 static int offline_device_number(void *self, const char *path, uint64_t *number)
 {
 	return bp_backend_linux.device_number(NULL, path, number);
@@ -397,6 +402,8 @@ const struct bp_backend bp_backend_offline = {
 	.facts = bp_linux_facts,
 	.saved_read = bp_linux_saved_read,
 	.saved_write = offline_saved_write,
+	.saved_lock = offline_saved_lock,
+	.saved_unlock = bp_linux_saved_unlock,
 	.bdi_fsid = offline_bdi_fsid,
 	.now = offline_now,
 	.sleep = offline_sleep,

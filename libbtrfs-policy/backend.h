@@ -70,6 +70,9 @@ struct bp_backend {
 	 */
 	int (*saved_read)(void *self, const char *fsid, char **text);
 	int (*saved_write)(void *self, const char *fsid, const char *text);
+	/* Between these two nobody else changes any of them. */
+	int (*saved_lock)(void *self, int *lock);
+	void (*saved_unlock)(void *self, int lock);
 	/* FSID of a bdi device: -EAGAIN while it is being mounted, -ENODEV if there is none. */
 	int (*bdi_fsid)(void *self, const char *bdi, char *fsid);
 
@@ -87,6 +90,8 @@ int bp_linux_facts(void *self, const char *path, struct bp_facts *facts);
 
 int bp_linux_saved_read(void *self, const char *fsid, char **text);
 int bp_linux_saved_write(void *self, const char *fsid, const char *text);
+int bp_linux_saved_lock(void *self, int *lock);
+void bp_linux_saved_unlock(void *self, int lock);
 int bp_linux_bdi_fsid(void *self, const char *bdi, char *fsid);
 
 void bp_mount_clear(struct bp_mount *mount);

@@ -205,6 +205,8 @@ struct bp_saved_value {
 int bp_saved_compose(struct btrfs_policy_fs *fs, struct bp_saved_value *values, size_t count,
 		     char **text);
 int bp_saved_write(struct btrfs_policy_fs *fs, const char *text);
+int bp_saved_lock(struct btrfs_policy_fs *fs, int *lock);
+void bp_saved_unlock(struct btrfs_policy_fs *fs, int lock);
 
 /* select.c: a device as the allocator sees it, real or imagined */
 struct bp_site {

@@ -257,6 +257,21 @@ int bp_saved_write(struct btrfs_policy_fs *fs, const char *text)
 	return 0;
 }
 
+/* From before the old text is read until the new one is written. */
+int bp_saved_lock(struct btrfs_policy_fs *fs, int *lock)
+{
+	int ret = fs->ops->saved_lock(fs->backend, lock);
+
+	if (ret < 0)
+		return bp_failed(fs, ret, "cannot write '" BP_SAVED_DIR "/%s.conf'", fs->fsid);
+	return 0;
+}
+
+void bp_saved_unlock(struct btrfs_policy_fs *fs, int lock)
+{
+	fs->ops->saved_unlock(fs->backend, lock);
+}
+
 /* ---- At the time of a mount --------------------------------------------- */
 
 static int try_open(struct btrfs_policy_fs *fs, const char *bdi)

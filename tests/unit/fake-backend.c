@@ -162,10 +162,30 @@ static int fake_saved_write(void *self, const char *fsid, const char *text)
 	struct fake *fake = self;
 
 	FAKE_MAY_FAIL(fake);
+	if (!fake->saved_locked)
+		return -ENOLCK;
 	if (fake->saved_error)
 		return fake->saved_error;
 	snprintf(fake->saved, sizeof(fake->saved), "%s", text);
 	return 0;
+}
+
+static int fake_saved_lock(void *self, int *lock)
+{
+	struct fake *fake = self;
+
+	FAKE_MAY_FAIL(fake);
+	if (fake->saved_by_other)
+		strcpy(fake->saved, fake->saved_by_other);
+	fake->saved_by_other = NULL;
+	fake->saved_locked = true;
+	*lock = 1;
+	return 0;
+}
+
+static void fake_saved_unlock(void *self, int lock)
+{
+	((struct fake *)self)->saved_locked = false;
 }
 
 static int fake_bdi_fsid(void *self, const char *bdi, char *fsid)
@@ -216,6 +236,8 @@ const struct bp_backend fake_backend = {
 	.facts = fake_facts,
 	.saved_read = fake_saved_read,
 	.saved_write = fake_saved_write,
+	.saved_lock = fake_saved_lock,
+	.saved_unlock = fake_saved_unlock,
 	.bdi_fsid = fake_bdi_fsid,
 	.now = fake_now,
 	.sleep = fake_sleep,

@@ -117,6 +117,8 @@ struct fake {
 	/* Settings that outlive a mount: "" for no file. */
 	char saved[1024];
 	int saved_error; /* of writing them */
+	const char *saved_by_other; /* who has the lock until we get it */
+	bool saved_locked;
 	/* Looks at the bdi device "btrfs-1" until its mount is through. */
 	unsigned int mount_looks;
 

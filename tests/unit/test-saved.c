@@ -98,6 +98,22 @@ static void damage_is_refused(void **state)
 	}
 }
 
+/* Of two that save at the same time neither loses what the other one saves. */
+static void who_saves_meanwhile_is_kept(void **state)
+{
+	struct btrfs_policy_fs *fs = fake_open(&fake);
+
+	strcpy(fake.saved, "readahead = 1M\n");
+	fake.saved_by_other = "readahead = 8M\n";
+	assert_int_equal(save(fs, "roundrobin", NULL), 0);
+	assert_string_equal(fake.saved, "readahead = 8M\nread-policy = roundrobin\n");
+	assert_false(fake.saved_locked);
+	fake.saved_error = -ENOSPC;
+	assert_int_equal(save(fs, "pid", NULL), -ENOSPC);
+	assert_false(fake.saved_locked);
+	btrfs_policy_fs_unref(fs);
+}
+
 /* Where the file cannot be written the kernel's values are put back. */
 static void unwritable_means_unchanged(void **state)
 {
@@ -159,6 +175,7 @@ int main(void)
 		cmocka_unit_test_setup(lines_of_others_stay, setup),
 		cmocka_unit_test_setup(a_new_file_says_what_it_is, setup),
 		cmocka_unit_test_setup(damage_is_refused, setup),
+		cmocka_unit_test_setup(who_saves_meanwhile_is_kept, setup),
 		cmocka_unit_test_setup(unwritable_means_unchanged, setup),
 		cmocka_unit_test_setup(roles_need_no_file, setup),
 		cmocka_unit_test_setup(a_mount_is_waited_for, setup),
