@@ -13,8 +13,10 @@ fi
 tests=0 loops=() work=$(mktemp -d)
 lab=$(cd "$(dirname "$0")/../lab" && pwd)
 injector=$work/failing.so
-conf=/etc/btrfs-policy.d/b7f5c0de-1ab0-4d15-8000-0000000000fd.conf
-sysfs=/sys/fs/btrfs/b7f5c0de-1ab0-4d15-8000-0000000000fd
+# A new one each time: the kernel remembers devices of file systems that were mounted.
+uuid=$(cat /proc/sys/kernel/random/uuid)
+conf=/etc/btrfs-policy.d/$uuid.conf
+sysfs=/sys/fs/btrfs/$uuid
 # The program itself: libtool's wrapper would have calls of its own.
 export LD_LIBRARY_PATH=$top_builddir/libbtrfs-policy/.libs
 policy=$top_builddir/cmds/.libs/btrfs-policy
@@ -44,13 +46,24 @@ mount_it() {
 	mount "${loops[0]}" "$work/mnt"
 }
 
-make_it() {
+make_devices() {
 	local i
 
 	for i in 1 2 3 4; do
 		truncate -s 512M "$work/$i.img" && loops+=("$(losetup -f --show "$work/$i.img")") || return
 	done
-	mkfs.btrfs -q -f -U "${sysfs##*/}" -d raid1 -m raid1 "${loops[@]}" >/dev/null 2>&1 && mkdir "$work/mnt" && mount_it
+}
+
+# Who has just looked at one of the devices keeps mkfs from it.
+make_it() {
+	local i
+
+	mkdir "$work/mnt"
+	for i in $(seq 20); do
+		mkfs.btrfs -q -f -U "$uuid" -d raid1 -m raid1 "${loops[@]}" >"$work/mkfs" 2>&1 && break
+		sleep 0.5
+	done
+	cat "$work/mkfs" && mount_it
 }
 
 # Metadata for devices 1 and 2 alone, written where this kernel does not look.
@@ -81,13 +94,15 @@ command -v mkfs.btrfs >/dev/null || skip_all 'no mkfs.btrfs; apt install btrfs-p
 losetup -f >/dev/null 2>&1 || skip_all 'no loop devices here'
 mount --make-rprivate / && cp -a /etc "$work/etc" && mount --bind "$work/etc" /etc || skip_all 'no /etc of its own'
 ${CC:-cc} -O1 -shared -fPIC -o "$injector" "$lab/tools/failing.c" -ldl || skip_all 'no compiler'
-make_it || skip_all 'cannot make loop devices'
+make_devices || skip_all 'cannot make loop devices'
+report 'a file system on them' make_it
+mountpoint -q "$work/mnt" || { echo "1..$tests"; exit 1; }
 
 report 'set' every_call defaults "$policy" set pid --readahead 8M "$work/mnt"
 report 'set --save over a file' every_call edited "$policy" set pid --readahead 8M --save "$work/mnt"
 report 'restore' every_call edited "$policy" restore --all
 report 'save' every_call edited "$policy" save "$work/mnt"
-give_roles || skip_all 'cannot write roles'
+report 'roles on disk' give_roles
 report 'balance' balance_every_call anything anything "$policy" -q balance --preferred-metadata --unenforced "$work/mnt"
 umount /etc
 echo "1..$tests"
