@@ -93,8 +93,10 @@ grep -qw btrfs /proc/filesystems || modprobe btrfs 2>/dev/null || skip_all 'the 
 command -v mkfs.btrfs >/dev/null || skip_all 'no mkfs.btrfs; apt install btrfs-progs'
 losetup -f >/dev/null 2>&1 || skip_all 'no loop devices here'
 mount --make-rprivate / && cp -a /etc "$work/etc" && mount --bind "$work/etc" /etc || skip_all 'no /etc of its own'
-${CC:-cc} -O1 -shared -fPIC -o "$injector" "$lab/tools/failing.c" -ldl || skip_all 'no compiler'
+read -ra compiler <<<"${CC:-cc}"
+command -v "${compiler[0]}" >/dev/null || skip_all 'no compiler'
 make_devices || skip_all 'cannot make loop devices'
+report 'calls can be made to fail' "${compiler[@]}" -O1 -shared -fPIC -o "$injector" "$lab/tools/failing.c" -ldl
 report 'a file system on them' make_it
 mountpoint -q "$work/mnt" || { echo "1..$tests"; exit 1; }
 

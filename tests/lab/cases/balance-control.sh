@@ -16,10 +16,11 @@ turn() {
 	[ $turn = 1 ] && roles '3 4' '1 2' || roles '1 2' '3 4'
 }
 
-# Starts a run, and waits until the kernel is at work on one of its chunks.
+# Starts a run, and waits until the kernel is at work on one of its chunks.  ^C is not
+# for what a script has in the background, unless that is told otherwise.
 start() {
 	turn
-	btrfs --format json balance --preferred-metadata "$@" "$LAB_MNT" >/tmp/report 2>/tmp/errors &
+	env --default-signal=INT btrfs --format json balance --preferred-metadata "$@" "$LAB_MNT" >/tmp/report 2>/tmp/errors &
 	run=$!
 	until_running
 }
