@@ -160,10 +160,18 @@ static bool is_interrupted(struct fake *fake, uint64_t logical)
 	return false;
 }
 
+/* Whatever the test inherits: a terminal's program, or one in the background of a script. */
 static void make_interrupted(void)
 {
 	make_tagged();
 	machine.refuses = is_interrupted;
+	signal(SIGINT, SIG_DFL);
+}
+
+static void make_in_background(void)
+{
+	make_interrupted();
+	signal(SIGINT, SIG_IGN);
 }
 
 static void make_stubborn(void)
@@ -272,6 +280,7 @@ static const struct {
 	{ "no-space", make_no_space },
 	{ "little-space", make_little_space },
 	{ "interrupted", make_interrupted },
+	{ "in-background", make_in_background },
 	{ "stubborn", make_stubborn },
 	{ "two-mounts", make_two_mounts },
 	{ "no-mounts", make_no_mounts },
