@@ -23,10 +23,9 @@ replace() {
 replace 'large files, hdd' 1.1 hdd big:400
 replace 'large files, 5400 rpm' 1.0 slow big:400
 replace 'large files, no drive readahead' 1.4 plain big:400
-replace 'large files, no write cache' 1.7 through big:400
+replace 'large files, no write cache' 1.75 through big:400 1.08
 replace 'small files, hdd' 1.1 hdd small:200
-# The commits at its start and end take their share of so little.
-replace 'small files, no write cache' 1.5 through small:200 1.15
+replace 'small files, no write cache' 1.65 through small:200
 compare 'tiny files, hdd' 1.7 hdd 2 tiny:60 single/single -- replace content counters check
 
 # Nothing is written to the target while a transaction commits; commits go on.
