@@ -221,11 +221,15 @@ static void test_stream_leaves_a_disk_that_is_far_slower(void **state)
 	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
 	m[0].scale = 6 * BTRFS_RR_SCALE_ONE;
 	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
-	/* The first reads of either say little. */
-	m[1].samples = 1;
-	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
-	m[1].samples = m[0].samples;
+	/* Its first reads say little. */
 	m[0].samples = 4;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
+	m[0].samples = BTRFS_RR_SAMPLES_TRUSTED;
+	/* What the other one can do is to be found out. */
+	m[1].samples = 1;
+	m[0].scale = 3 * BTRFS_RR_SCALE_ONE;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
+	m[0].scale = 3 * BTRFS_RR_SCALE_ONE / 2;
 	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
 }
 

@@ -169,11 +169,15 @@ static void test_unknown_disk_is_as_fast_as_the_others(void **state)
 	m[1].scale = 30 * BTRFS_RR_SCALE_ONE;
 	btrfs_rr_settle_scales(m, 3);
 	assert_int_equal(m[1].scale, 25 * BTRFS_RR_SCALE_ONE);
-	/* As slow as all. */
-	m[0].scale = 4 * BTRFS_RR_SCALE_ONE;
+	/* As fast as the other. */
+	m[0].scale = BTRFS_RR_SCALE_ONE / 4;
 	m[1].scale = BTRFS_RR_SCALE_ONE / 2;
 	btrfs_rr_settle_scales(m, 3);
 	assert_int_equal(m[1].scale, m[0].scale);
+	/* The only one that is known may be busy, that is no reason to be as slow. */
+	m[0].scale = 4 * BTRFS_RR_SCALE_ONE;
+	btrfs_rr_settle_scales(m, 3);
+	assert_int_equal(m[1].scale, BTRFS_RR_SCALE_ONE);
 	assert_int_equal(m[2].scale, BTRFS_RR_SCALE_ONE / 100);
 	/* Of none is anything known. */
 	m[0].doubt = BTRFS_RR_SCALE_MAX;
