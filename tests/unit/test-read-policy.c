@@ -233,6 +233,27 @@ static void test_stream_leaves_a_disk_that_is_far_slower(void **state)
 	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
 }
 
+/* At the end of what it reads before it looks for another, and not before. */
+static void test_stream_without_turns_tries_an_unknown_disk(void **state)
+{
+	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
+	struct btrfs_rr_read rd = request(SZ_1M);
+
+	(void)state;
+	rd.stick = 0;
+	rd.region = BTRFS_RR_REGION_MAX;
+	rd.run = rd.region - SZ_1M;
+	m[1].pos = m[0].pos = m[0].last_end = 64 * SZ_1M;
+	m[0].scale = 5 * BTRFS_RR_SCALE_ONE / 4;
+	m[1].samples = 0;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
+	rd.run = rd.region;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
+	/* Where turns are taken so much may be noise. */
+	rd.region = rd.run = 3 * SZ_1M;
+	assert_int_equal(btrfs_rr_eff_scale(&rd, m, 2, 0), m[1].scale);
+}
+
 static void test_leaves_a_disk_for_flash(void **state)
 {
 	struct btrfs_rr_mirror m[3] = { mirror(true), mirror(true), mirror(false) };
@@ -390,6 +411,7 @@ int main(void)
 		cmocka_unit_test(test_faster_flash_gets_single_reads),
 		cmocka_unit_test(test_nearer_head_gets_single_reads),
 		cmocka_unit_test(test_stream_leaves_a_disk_that_is_far_slower),
+		cmocka_unit_test(test_stream_without_turns_tries_an_unknown_disk),
 		cmocka_unit_test(test_leaves_a_disk_for_flash),
 		cmocka_unit_test(test_region),
 		cmocka_unit_test(test_large_region_on_a_slow_disk),

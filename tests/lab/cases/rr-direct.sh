@@ -41,7 +41,7 @@ in_range "$(over "$(random "$LAB_MNT/file" 8)" "$single")" 2.95 5 'eight, over o
 free=$(stream /dev/labdb)
 for busy in /dev/labda /dev/labdb; do
 	mirrored raid1 /dev/labda /dev/labdb
-	lab_load "$busy" '60 20'
+	lab_load "$busy" '30 20'
 	in_range "$(over "$(stream "$LAB_MNT/file")" "$free")" 0.9 2 "a stream with ${busy##*/} busy, over the other one alone"
 	lab_load "$busy" 0
 done
