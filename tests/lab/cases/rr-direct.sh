@@ -35,8 +35,8 @@ over() {
 
 single=$(random /dev/labda 1)
 mirrored raid1c3 /dev/labda /dev/labdb /dev/labdc
-in_range "$(over "$(random "$LAB_MNT/file" 3)" "$single")" 2.2 3.5 'three random reads at once on three disks, over one on one disk'
-in_range "$(over "$(random "$LAB_MNT/file" 8)" "$single")" 2.95 5 'eight, over one on one disk'
+in_range "$(over "$(random "$LAB_MNT/file" 3)" "$single")" 1.5 3.5 'three random reads at once on three disks, over one on one disk'
+in_range "$(over "$(random "$LAB_MNT/file" 8)" "$single")" 2.6 5 'eight, over one on one disk'
 
 free=$(stream /dev/labdb)
 for busy in /dev/labda /dev/labdb; do
