@@ -14,17 +14,18 @@ static void test_stream_table(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 300000; i++) {
-		struct btrfs_rr_stream in = { .run = rnd_wide(), .id = rnd() | 1, .mirror = rnd() & 3 };
+		struct btrfs_rr_stream in = { .run = rnd_wide(), .id = rnd() | 1, .mirror = rnd() & 3,
+					      .singles = rnd() % BTRFS_RR_SINGLES_END };
 		u64 key = (rnd_wide() >> 8) & ~4095ULL, hash = btrfs_rr_hash(key), tail;
 		struct btrfs_rr_stream out = { 0 };
 
 		assert_true(btrfs_rr_pair(hash) < BTRFS_RR_TAILS - 1);
 		tail = btrfs_rr_tail_pack(hash, &in);
 		assert_true(btrfs_rr_tail_match(tail, hash, &out));
-		assert_true(out.mirror == in.mirror && out.id == in.id);
+		assert_true(out.mirror == in.mirror && out.id == in.id && out.singles == in.singles);
 		assert_true(out.run <= in.run && (out.run + 4095 >= in.run || out.run == (u64)BTRFS_RR_RUN_MAX << 12));
 		assert_true(!btrfs_rr_tail_match(0, hash, &out));
-		assert_true(btrfs_rr_stream_id(hash, rnd()));
+		assert_true(btrfs_rr_stream_id(hash, rnd(), rnd()));
 	}
 	/* Neighbouring ends are told apart. */
 	for (u64 k = 0; k < 100000; k++) {
@@ -61,6 +62,30 @@ static void test_streams_do_not_lose_each_other(void **state)
 	}
 	/* Each of the sixteen begins once. */
 	assert_in_range(lost, 16, 48);
+}
+
+/* Several large reads of a task at once use its disks, not one that a stream is on. */
+static void test_single_reads_of_a_task(void **state)
+{
+	const u64 hash = btrfs_rr_hash(4096);
+	struct btrfs_rr_mirror m[3] = { mirror(true), mirror(true), mirror(true) };
+	struct btrfs_rr_read rd = request(SZ_256K);
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		m[i].owner = btrfs_rr_stream_id(hash, 1000 * i, i < 2 ? 7 : 8);
+		m[i].taken = m[i].streaming = true;
+		m[i].load_ns = (3 - i) * 10 * NSEC_PER_MSEC;
+	}
+	rd.stream = btrfs_rr_stream_id(hash, 5000, 7);
+	rd.large = true;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 3), 2);
+	rd.single = true;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 3), 1);
+	/* One that nobody uses is better. */
+	m[2].owner = 0;
+	m[2].taken = m[2].streaming = false;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 3), 2);
 }
 
 static void test_guess(void **state)
@@ -303,6 +328,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stream_table),
 		cmocka_unit_test(test_streams_do_not_lose_each_other),
+		cmocka_unit_test(test_single_reads_of_a_task),
 		cmocka_unit_test(test_guess),
 		cmocka_unit_test(test_streams_get_out_of_each_others_way),
 		cmocka_unit_test(test_single_reads_do_not_make_streams_share),
