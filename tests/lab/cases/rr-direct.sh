@@ -15,7 +15,11 @@ mirrored() {
 	sync
 	lab_drop_caches
 	lab_warm "$LAB_MNT/file"
-	echo roundrobin >"$(lab_sysfs)/read_policy" || bail_out 'no policy'
+	policy roundrobin
+}
+
+policy() {
+	echo "$1" >"$(lab_sysfs)/read_policy" || bail_out "no policy $1"
 }
 
 # random FILE DEPTH: MiB/s of reads of 256 KiB here and there
@@ -29,20 +33,30 @@ stream() {
 	lab_measure --name=s --filename="$1" --rw=read --bs=1M --direct=1 --size=640M | awk '{ print $2 }'
 }
 
+# beginning FILE: the same of a stream on disks that nobody knows yet, which policies do
+# not hand on; the middle of three, as it is chance where the platters stand
+beginning() {
+	for _ in 1 2 3; do
+		policy pid
+		policy roundrobin
+		stream "$1"
+	done | sort -n | sed -n 2p
+}
+
 over() {
 	awk "BEGIN { print $1 / $2 }"
 }
 
 single=$(random /dev/labda 1)
 mirrored raid1c3 /dev/labda /dev/labdb /dev/labdc
-in_range "$(over "$(random "$LAB_MNT/file" 3)" "$single")" 1.5 3.5 'three random reads at once on three disks, over one on one disk'
-in_range "$(over "$(random "$LAB_MNT/file" 8)" "$single")" 2.6 5 'eight, over one on one disk'
+in_range "$(over "$(random "$LAB_MNT/file" 3)" "$single")" 2.3 4 'three random reads at once on three disks, over one on one disk'
+in_range "$(over "$(random "$LAB_MNT/file" 8)" "$single")" 2.9 5 'eight, over one on one disk'
 
 free=$(stream /dev/labdb)
 for busy in /dev/labda /dev/labdb; do
 	mirrored raid1 /dev/labda /dev/labdb
 	lab_load "$busy" '30 20'
-	in_range "$(over "$(stream "$LAB_MNT/file")" "$free")" 0.9 2 "a stream with ${busy##*/} busy, over the other one alone"
+	in_range "$(over "$(beginning "$LAB_MNT/file")" "$free")" 0.9 2 "a stream with ${busy##*/} busy, over the other one alone"
 	lab_load "$busy" 0
 done
 try 'nothing is left in flight' lab_idle
