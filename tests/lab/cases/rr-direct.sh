@@ -53,10 +53,11 @@ in_range "$(over "$(random "$LAB_MNT/file" 3)" "$single")" 2.3 4 'three random r
 in_range "$(over "$(random "$LAB_MNT/file" 8)" "$single")" 2.9 5 'eight, over one on one disk'
 
 free=$(stream /dev/labdb)
+# Where an extent ends in the middle of a read the stream may try the busy one once more.
 for busy in /dev/labda /dev/labdb; do
 	mirrored raid1 /dev/labda /dev/labdb
 	lab_load "$busy" '30 20'
-	in_range "$(over "$(beginning "$LAB_MNT/file")" "$free")" 0.9 2 "a stream with ${busy##*/} busy, over the other one alone"
+	in_range "$(over "$(beginning "$LAB_MNT/file")" "$free")" 0.8 2 "a stream with ${busy##*/} busy, over the other one alone"
 	lab_load "$busy" 0
 done
 try 'nothing is left in flight' lab_idle
