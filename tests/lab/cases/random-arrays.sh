@@ -15,25 +15,29 @@ seeds=24
 roles=(data-preferred metadata-preferred data-only metadata-only)
 profiles=(raid1 single/dup raid1 single/raid1 raid0/raid1 raid1 raid1/raid1c3 raid10/raid1 raid5/raid1)
 
+# A number for $drawn.  Here as below no chance is taken in a subshell, where bash
+# has a $RANDOM that does not come of the seed.
 between() {
-	echo $(($1 + RANDOM % ($2 - $1 + 1)))
+	drawn=$(($1 + RANDOM % ($2 - $1 + 1)))
 }
 
 chance() {	# N: one time in N
 	[ $((RANDOM % $1)) = 0 ]
 }
 
-# All disks in random order.
+# All disks in random order, for $disks.
 shuffle() {
-	local disk
+	local disk keys=()
 
 	for disk in $(lab_disks); do
-		echo "$RANDOM $disk"
-	done | sort -n | cut -d' ' -f2
+		keys+=("$RANDOM $disk")
+	done
+	mapfile -t disks < <(printf '%s\n' "${keys[@]}" | sort -n | cut -d' ' -f2)
 }
 
 resize() {	# DEVID
-	btrfs filesystem resize "$1:$(between 300 2200)M" "$LAB_MNT" >/dev/null
+	between 300 2200
+	btrfs filesystem resize "$1:${drawn}M" "$LAB_MNT" >/dev/null
 }
 
 # Some devices get another role; what the kernel refuses stays as it is.
@@ -58,18 +62,23 @@ make_array() {
 }
 
 live() {	# DEVICES OTHER_DEVICE...
-	local count=$1 disk
+	local count=$1 disk rounds
 
 	shift
 	chance 2 || tag_some "$count"
-	lab_fill "$LAB_MNT/a" "$(between 50 700)" 3 2>/dev/null
-	history "$(between 1 3)" "$(between 100 500)" 2>/dev/null
+	between 50 700
+	lab_fill "$LAB_MNT/a" "$drawn" 3 2>/dev/null
+	between 1 3
+	rounds=$drawn
+	between 100 500
+	history "$rounds" "$drawn" 2>/dev/null
 	for disk in "$@"; do
 		chance 4 && continue
 		btrfs -q device add -f "$disk" "$LAB_MNT" >/dev/null && count=$((count + 1)) && resize $count
 	done
 	tag_some $count
-	lab_fill "$LAB_MNT/b" "$(between 20 400)" 5 2>/dev/null
+	between 20 400
+	lab_fill "$LAB_MNT/b" "$drawn" 5 2>/dev/null
 	! chance 3 || btrfs balance start -m "$LAB_MNT" >/dev/null 2>&1
 	! chance 2 || rm -f "$LAB_MNT/a"
 	sync
@@ -86,11 +95,12 @@ reason() {	# STATUS
 }
 
 try_array() {	# SEED
-	local disks count status why
+	local disks count drawn status why
 
 	RANDOM=$1
-	mapfile -t disks < <(shuffle)
-	count=$(between 2 ${#disks[@]})
+	shuffle
+	between 2 ${#disks[@]}
+	count=$drawn
 	make_array "${disks[@]:0:count}" || { not_ok "$1: mkfs and mount"; return; }
 	live "$count" "${disks[@]:count}"
 	sums >/tmp/before

@@ -51,11 +51,23 @@ percent() {
 # A limit of 40 MiB/s, and someone who reads: the limit holds, the reader is not worse off.
 limited() {
 	prepare hdd 1 1 big:50 single/single
-	both hdd 1 1 -- "$here/guest" limited || { not_ok 'limited scrub'; return; }
+	both hdd 1 1 -- "$here/guest" limited 40m none || { not_ok 'limited scrub'; return; }
 	diag "stock/patched: ms $(value stock ms)/$(value patched ms), reads a second $(value stock reader_iops)/$(value patched reader_iops)"
 	in_range "$(percent ms)" 96 110 'limited scrub: time in percent of stock'
 	in_range "$(percent reader_iops)" 98 200 'limited scrub: reads a second beside it, in percent'
 	in_range "$(percent reader_p99)" 0 105 'limited scrub: 99th percentile of their time, in percent'
+}
+
+# Reads that come at their time, not when the one before is done, beside a limited
+# scrub of flash: scheduled SCHEDULER READS_A_SECOND.
+scheduled() {
+	local what="scrub limited on ssd, $1, $2 reads a second"
+
+	both ssd 1 1 -- "$here/guest" limited 100m "$1" --rate_iops="$2" --ioengine=libaio --iodepth=256 ||
+		{ not_ok "$what"; return; }
+	diag "stock/patched: ms $(value stock ms)/$(value patched ms), p99 $(value stock reader_p99)/$(value patched reader_p99) ms"
+	in_range "$(percent ms)" 96 110 "$what: time in percent of stock"
+	in_range "$(percent reader_p99)" 0 105 "$what: 99th percentile of their time, in percent"
 }
 
 # Each commit pauses scrub.
@@ -72,6 +84,11 @@ repairs raid1 2
 repairs raid10 4
 cancelled 50 150 300
 limited
+prepare ssd 1 1 big:120 single/single
+for reads in 500 3000; do
+	scheduled mq-deadline "$reads"
+	scheduled none "$reads"
+done
 paused
 compare 'tiny files, hdd' 2.5 hdd 1 tiny:60 single/single -- scrub counters status
 # Trees of a third of the size: the drive's own readahead helps the stock kernel, too.
