@@ -59,14 +59,14 @@ limited() {
 }
 
 # Reads that come at their time, not when the one before is done, beside a limited
-# scrub of flash: scheduled SCHEDULER READS_A_SECOND.
-scheduled() {
+# scrub of flash, which the stock mq-deadline holds up for many of them.
+scheduled() {	# SCHEDULER READS_A_SECOND
 	local what="scrub limited on ssd, $1, $2 reads a second"
 
 	both ssd 1 1 -- "$here/guest" limited 100m "$1" --rate_iops="$2" --ioengine=libaio --iodepth=256 ||
 		{ not_ok "$what"; return; }
 	diag "stock/patched: ms $(value stock ms)/$(value patched ms), p99 $(value stock reader_p99)/$(value patched reader_p99) ms"
-	in_range "$(percent ms)" 96 110 "$what: time in percent of stock"
+	in_range "$(percent ms)" 40 105 "$what: time in percent of stock"
 	in_range "$(percent reader_p99)" 0 105 "$what: 99th percentile of their time, in percent"
 }
 
@@ -85,10 +85,8 @@ repairs raid10 4
 cancelled 50 150 300
 limited
 prepare ssd 1 1 big:120 single/single
-for reads in 500 3000; do
-	scheduled mq-deadline "$reads"
-	scheduled none "$reads"
-done
+scheduled mq-deadline 500
+scheduled none 3000
 paused
 compare 'tiny files, hdd' 2.5 hdd 1 tiny:60 single/single -- scrub counters status
 # Trees of a third of the size: the drive's own readahead helps the stock kernel, too.
