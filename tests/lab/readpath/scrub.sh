@@ -51,7 +51,7 @@ percent() {
 # A limit of 40 MiB/s, and someone who reads: the limit holds, the reader is not worse off.
 limited() {
 	prepare hdd 1 1 big:50 single/single
-	both hdd 1 1 -- "$here/guest" limited 40m none || { not_ok 'limited scrub'; return; }
+	both hdd 1 1 -- "$here/guest" limited 40m mq-deadline || { not_ok 'limited scrub'; return; }
 	diag "stock/patched: ms $(value stock ms)/$(value patched ms), reads a second $(value stock reader_iops)/$(value patched reader_iops)"
 	in_range "$(percent ms)" 96 110 'limited scrub: time in percent of stock'
 	in_range "$(percent reader_iops)" 98 200 'limited scrub: reads a second beside it, in percent'
