@@ -33,8 +33,8 @@ stream() {
 	lab_measure --name=s --filename="$1" --rw=read --bs=1M --direct=1 --size=640M | awk '{ print $2 }'
 }
 
-# beginning FILE: the same of a stream on disks that nobody knows yet, which policies do
-# not hand on; the middle of three, as it is chance where the platters stand
+# beginning FILE: the same on disks that nobody knows yet, as setting the policy anew
+# forgets them; the middle of three, as it is chance where the platters stand
 beginning() {
 	for _ in 1 2 3; do
 		policy pid
