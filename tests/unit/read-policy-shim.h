@@ -20,8 +20,10 @@ typedef int64_t s64;
 #define BIT_ULL(n)	(1ULL << (n))
 #define SZ_128K		0x20000
 #define SZ_256K		0x40000
+#define SZ_512K		0x80000
 #define SZ_1M		0x100000
 #define SZ_2M		0x200000
+#define SZ_4M		0x400000
 #define SZ_8M		0x800000
 #define SZ_32M		0x2000000
 #define SZ_64M		0x4000000
