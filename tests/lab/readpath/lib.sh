@@ -28,6 +28,7 @@ declare -A models=(
 	[plain]=hdd:size=4G,readahead=0
 	[through]=hdd:size=4G,wcache=0
 	[ssd]=ssd:size=4G
+	[few]=ssd:size=4G,channels=4,read=60us
 	[nvme]=nvme:size=4G
 	[uneven]='hdd:size=2G ssd:size=2G hdd:size=1G,rpm=5400,rate=110M nvme:size=512M'
 )
