@@ -88,6 +88,53 @@ static void test_single_reads_of_a_task(void **state)
 	assert_int_equal(btrfs_rr_choose(&rd, m, 3), 2);
 }
 
+/* Where none of its disks is idle, the nearer head has them, if the queue is about as long. */
+static void test_single_reads_of_a_task_keep_to_an_area(void **state)
+{
+	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
+	struct btrfs_rr_read rd = request(SZ_256K);
+
+	(void)state;
+	rd.large = rd.single = true;
+	for (int i = 0; i < 2; i++) {
+		m[i].pos = 1000 * (u64)SZ_1M;
+		m[i].streaming = true;
+		m[i].load_ns = (14 + 4 * i) * NSEC_PER_MSEC;
+	}
+	m[1].head = 999 * (u64)SZ_1M;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
+	m[1].load_ns = 40 * NSEC_PER_MSEC;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
+	/* Not where that would be the disk of another reader. */
+	m[1].load_ns = 18 * NSEC_PER_MSEC;
+	m[1].taken = true;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
+	m[1].taken = false;
+	/* With a read or two on each it counts more when they are done. */
+	m[0].load_ns = 7 * NSEC_PER_MSEC;
+	m[1].load_ns = 8 * NSEC_PER_MSEC;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
+	m[1].load_ns = 14 * NSEC_PER_MSEC;
+	m[0].load_ns = 0;
+	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
+}
+
+/* What one read has left is the same, what two of a task have left is not. */
+static void test_marks_of_one_read(void **state)
+{
+	const struct btrfs_rr_stream st = { .id = 0x705, .mirror = 1, .run = SZ_256K };
+	struct btrfs_rr_stream other = st;
+
+	(void)state;
+	other.singles = 1;
+	assert_true(btrfs_rr_is_same(&st, &other));
+	other.mirror = 2;
+	assert_false(btrfs_rr_is_same(&st, &other));
+	other = st;
+	other.run += SZ_256K;
+	assert_false(btrfs_rr_is_same(&st, &other));
+}
+
 static void test_guess(void **state)
 {
 	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
@@ -329,6 +376,8 @@ int main(void)
 		cmocka_unit_test(test_stream_table),
 		cmocka_unit_test(test_streams_do_not_lose_each_other),
 		cmocka_unit_test(test_single_reads_of_a_task),
+		cmocka_unit_test(test_single_reads_of_a_task_keep_to_an_area),
+		cmocka_unit_test(test_marks_of_one_read),
 		cmocka_unit_test(test_guess),
 		cmocka_unit_test(test_streams_get_out_of_each_others_way),
 		cmocka_unit_test(test_single_reads_do_not_make_streams_share),
