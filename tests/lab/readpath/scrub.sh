@@ -147,9 +147,8 @@ scheduled few 3 none 500 100m 0.8
 scheduled nvme 1 none 3000 100m 0.3
 for seed in "${seeds[@]}"; do
 	scheduled hdd "$seed" none 50 40m 60
-	for model in hdd slow; do
-		unlimited $model "$seed" none --rate_iops=50 --iodepth=32
-	done
+	unlimited hdd "$seed" none --rate_iops=50 --iodepth=32
+	unlimited slow "$seed" none --rate_iops=20 --iodepth=32
 	unlimited hdd "$seed" none --iodepth=1
 	unlimited hdd "$seed" mq-deadline --rate_iops=50 --iodepth=32
 done
