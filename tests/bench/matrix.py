@@ -199,8 +199,5 @@ MISSED = {
 
 # Why roundrobin is below the best of the others, where it is.
 CAUSES = {
-    ("2hdd", "rand256k"): "md lets a read wait for the nearer head: more of them, and a 99th percentile of 47 ms where it is 29 ms here",
-    ("4hdd", "rand256k"): "when the last read of a task is done its next goes to the same disk, in one of 25 choices behind others "
-                          "of it while another disk is idle",
     ("4hdd", "seq8"): "two on each disk as under `pid`, but when the first disks fall idle at the end, streams that share a disk leave it for the same one",
 }
