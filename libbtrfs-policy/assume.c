@@ -10,6 +10,9 @@
 #include "array.h"
 #include "placement.h"
 
+/* What would fit is counted chunk by chunk, which takes as long as there are chunks. */
+#define ASSUMED_SIZE_MAX (1ULL << 50)
+
 /* ---- Words -------------------------------------------------------------- */
 
 struct assumption {
@@ -121,6 +124,10 @@ static int assume_device(struct assumption *as, char *word)
 			*colon = ':';
 		return bad(as, word);
 	}
+	if (size > ASSUMED_SIZE_MAX)
+		return bp_error(as->fs, -EINVAL,
+				"cannot assume '%s=%s': a device has 1P (1 PiB) at most here",
+				as->key, word);
 	if (grow(placement))
 		return bp_nomem(as->fs);
 	site = &placement->sites[placement->device_count - 1];

@@ -200,7 +200,7 @@ btrfs_policy_placement_totals(const struct btrfs_policy_placement *placement);
  *	behind a comma; devices as for btrfs_policy_device_select());
  *	`data=<profile>`, `metadata=<profile>`, `system=<profile>`: new chunks have
  *	that profile;
- *	`add=<size>[:<role>]`: there is one more device;
+ *	`add=<size>[:<role>]`: there is one more device, of 1 PiB at most;
  *	`lose=<device>`: the device is gone
  *
  * Return: 0; -EINVAL and those of btrfs_policy_device_select(), and then the picture

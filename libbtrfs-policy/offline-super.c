@@ -12,7 +12,11 @@
 
 #define MAGIC 0x4d5f53665248425fULL /* "_BHRfS_M" */
 #define METADATA_UUID (1ULL << 10)
-#define EXTENT_TREE_V2 (1ULL << 13)
+/*
+ * Features that leave the superblock, the chunk tree and what chunks mean as they are
+ * read here: all up to ZONED, and RAID_STRIPE_TREE and SIMPLE_QUOTA.
+ */
+#define KNOWN_INCOMPAT (((1ULL << 13) - 1) | 1ULL << 14 | 1ULL << 16)
 
 /* Where things stand in a superblock. */
 enum {
@@ -66,8 +70,9 @@ static int check(struct bp_offline *off, const struct bp_super *super)
 	if (super->root_level >= BP_LEVEL_MAX || super->chunk_root_level >= BP_LEVEL_MAX)
 		return bp_wrong(off, "its superblock has trees of level %u and %u",
 				super->root_level, super->chunk_root_level);
-	if (super->incompat & EXTENT_TREE_V2) {
-		bp_wrong(off, "it has the experimental feature extent-tree-v2");
+	if (super->incompat & ~KNOWN_INCOMPAT) {
+		bp_wrong(off, "it has features that this version does not know, incompat_flags 0x%llx",
+			 (unsigned long long)(super->incompat & ~KNOWN_INCOMPAT));
 		return -EOPNOTSUPP;
 	}
 	return 0;

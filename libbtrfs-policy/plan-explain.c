@@ -93,8 +93,9 @@ static char *explain_room(struct bp_plan_state *state, const struct btrfs_policy
 	allowed = gather(state, type, lacks);
 	*missing = part;
 	if (allowed < profile->devs_min)
-		return bp_format("%s,%s needs %u devices that may hold it and there are %u: change a role, add a device, or convert the profile",
-				 kind, profile->name, profile->devs_min, allowed);
+		return bp_format("%s,%s needs %u device%s that may hold it and there %s %u: change a role, add a device, or convert the profile",
+				 kind, profile->name, profile->devs_min,
+				 profile->devs_min == 1 ? "" : "s", allowed == 1 ? "is" : "are", allowed);
 	if (lacks[profile->devs_min - 1].hole < part)
 		*missing = part - lacks[profile->devs_min - 1].hole;
 	names = name_lacks(lacks, profile->devs_min, part);

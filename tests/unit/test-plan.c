@@ -102,7 +102,7 @@ static void blocked_without_devices(void **state)
 	make_plan(&planned, 0);
 	assert_true(summary(&planned)->blocked > 0);
 	assert_has(btrfs_policy_plan_blocked(planned.plan),
-		   "RAID1 needs 2 devices that may hold it and there are 1");
+		   "RAID1 needs 2 devices that may hold it and there is 1");
 	free_plan(&planned);
 }
 
