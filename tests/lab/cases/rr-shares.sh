@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# lab: --mem 1G --disk hdd:size=3G,seed=11 --disk hdd:size=3G,seed=12 --disk hdd:size=3G,seed=13 --disk ssd:size=2G,seed=4 --disk nvme:size=2G,seed=5 --disk ssd:size=2G,seed=6 --disk hdd:size=3G,seed=14
+# lab: --mem 2G --disk hdd:size=3G,seed=11 --disk hdd:size=3G,seed=12 --disk hdd:size=3G,seed=13 --disk ssd:size=2G,seed=4 --disk nvme:size=2G,seed=5 --disk ssd:size=2G,seed=6 --disk hdd:size=3G,seed=14
 #
 # What several readers get of several mirrors under roundrobin:
 # streams on hard disks, against pid; a stream and random reads on flash of one
