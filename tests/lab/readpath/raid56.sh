@@ -221,10 +221,10 @@ beside() {
 	rm -rf "$work/copy"
 }
 
-# made_content COUNT: of what was made, by the stock kernel
+# made_content COUNT [DISKS]: of what was made, by the stock kernel
 made_content() {
 	rm -rf "$work/copy"
-	cp -r --sparse=always "$work/made" "$work/copy"
+	cp -r --sparse=always "${2:-$work/made}" "$work/copy"
 	machine "$stock" "$work/copy" hdd 1 "$1" --env TWICE=yes -- "$here/guest" scrub >"$work/stock" 2>"$work/log"
 	value stock content
 }
@@ -241,6 +241,21 @@ leader_goes() {
 		beside "device 1 is removed after $after ms" 5 removed "$after" 1
 		beside "device 1 is replaced after $after ms" 5 replaced "$after" 1 /dev/labde
 	done
+}
+
+# What one has repaired in memory only needs the parity, which the others leave as it is.
+one_reads_only() {
+	local made what="$1, device 1 read-only"
+
+	DATA_ONLY=yes damaged "$1" 4 16 1 1 2 3 4
+	made=$(made_content 4 "$work/before")
+	rm -rf "$work/copy"
+	cp -r --sparse=always "$work/made" "$work/copy"
+	machine "$patched" "$work/copy" hdd 1 4 -- "$here/guest" reader 1 >"$work/patched" 2>"$work/log" ||
+		{ not_ok "$what"; diag "$(tail -n 30 "$work/log")"; return; }
+	is "$(value patched ends)" finished,finished,finished,finished "$what: ends"
+	is "$(value patched content)" "$made" "$what: content"
+	is "$(value patched again | grep -o 'uncorrectable_errors:[0-9]*')" uncorrectable_errors:0 "$what: all can be repaired"
 }
 
 # With roles, trees are on some of the disks and data on others.
@@ -304,6 +319,8 @@ repairs raid5 4
 repairs raid6 4
 resumed 100
 leader_goes
+one_reads_only raid5
+one_reads_only raid6
 roles raid5
 [ -z "$ALONE" ] || { done_testing; exit; }
 
