@@ -295,8 +295,8 @@ static int cmd_balance_start(const struct run *run)
 		  "mounted, from its devices or images" },			\
 	{ .kind = OPTION_TEXT, .name = "assume", .argument = "WHAT",		\
 	  .offset = offsetof(struct balance_args, assume),			\
-	  .help = "with --dry-run: the plan if roles, profiles or devices were "	\
-		  "different, as in 'device policy usage --assume'" },		\
+	  .help = "with --dry-run: the plan if roles or devices were different, "	\
+		  "as in 'device policy usage --assume'" },			\
 	{ .kind = OPTION_CHOICE, .name = "progress", .argument = "MODE",	\
 	  .offset = offsetof(struct balance_args, progress),			\
 	  .choices = progress_modes,						\

@@ -143,13 +143,13 @@ static int at_all(const struct run *run, each_fn each, json_object *array)
 	return worst;
 }
 
-/* A mount that failed, or is over already, leaves nothing to do. */
+/* A mount that failed, is over already, or is for others only, leaves nothing to do. */
 static int at_bdi(const struct run *run, const char *bdi, each_fn each, json_object *array)
 {
 	_cleanup_(fs) struct btrfs_policy_fs *fs = xcheck(btrfs_policy_fs_new());
 	int ret = btrfs_policy_fs_open_bdi(fs, bdi, MOUNT_SECONDS);
 
-	if (ret == -ENODEV) {
+	if (ret == -ENODEV || ret == -ENODATA || ret == -ETIMEDOUT) {
 		say(LEVEL_INFO, "%s", btrfs_policy_fs_error(fs));
 		return STATUS_OK;
 	}

@@ -66,22 +66,6 @@ static void add_line(struct commands *commands, char *line)
 	commands->lines[commands->count] = NULL;
 }
 
-/* As a shell takes it for one word. */
-static char *quoted(const char *word)
-{
-	char *text, *to;
-
-	if (*word && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				 "0123456789/._,:=@%+-")] == '\0')
-		return xstrdup(word);
-	to = text = xcalloc(4 * strlen(word) + 3, 1);
-	*to++ = '\'';
-	for (; *word; word++)
-		to += sprintf(to, *word == '\'' ? "'\\''" : "%c", *word);
-	*to = '\'';
-	return text;
-}
-
 static bool is_role(const struct btrfs_policy_proposal *row)
 {
 	return row->devid != 0;
@@ -147,25 +131,26 @@ static void add_set(struct commands *commands, struct btrfs_policy_fs *fs,
 	free(line);
 }
 
-static void add_balance(struct commands *commands,
+/* A kernel that ignores roles refuses it. */
+static void add_balance(struct commands *commands, const struct btrfs_policy_fs *fs,
 			const struct btrfs_policy_suggestion *suggestion, const char *path)
 {
 	uint64_t chunks, bytes;
 
 	btrfs_policy_suggestion_moves(suggestion, &chunks, &bytes);
-	if (chunks)
+	if (chunks && btrfs_policy_enforced(fs, NULL))
 		add_line(commands, xasprintf("btrfs balance --preferred-metadata %s", path));
 }
 
 static void make_commands(struct commands *commands, struct btrfs_policy_fs *fs,
 			  const struct btrfs_policy_suggestion *suggestion)
 {
-	_cleanup_free_ char *path = quoted(btrfs_policy_fs_info(fs)->mount_point);
+	_cleanup_free_ char *path = xcheck(escape_shell(btrfs_policy_fs_info(fs)->mount_point));
 	const char *role = proposed(suggestion, "role");
 
 	if (role)
 		add_tag(commands, suggestion, role, path);
-	add_balance(commands, suggestion, path);
+	add_balance(commands, fs, suggestion, path);
 	add_set(commands, fs, suggestion, path);
 }
 

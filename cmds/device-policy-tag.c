@@ -9,6 +9,7 @@
 #include "cmds/commands.h"
 #include "cmds/common/changes.h"
 #include "cmds/common/cleanup.h"
+#include "cmds/common/escape.h"
 #include "cmds/common/filesystem.h"
 
 struct tag_args {
@@ -105,9 +106,12 @@ static int cmd_device_policy_tag(const struct run *run)
 		return status;
 	if (args->save)
 		say(LEVEL_DEFAULT, "roles are kept on disk by the file system; there is nothing else to save");
-	if (!run->dry_run)
+	if (!run->dry_run) {
+		_cleanup_free_ char *path = xcheck(escape_shell(btrfs_policy_fs_info(fs)->mount_point));
+
 		say(LEVEL_INFO, "new chunks go by this; those that exist stay until 'btrfs "
-		    "balance --preferred-metadata %s'", btrfs_policy_fs_info(fs)->mount_point);
+		    "balance --preferred-metadata %s'", path);
+	}
 	return status;
 }
 

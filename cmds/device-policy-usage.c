@@ -57,7 +57,7 @@ static const struct column device_columns[] = {
 	{ "data-bytes", "Data", COLUMN_RIGHT | COLUMN_HIDE_EMPTY },
 	{ "metadata-bytes", "Metadata", COLUMN_RIGHT | COLUMN_HIDE_EMPTY },
 	{ "system-bytes", "System", COLUMN_RIGHT | COLUMN_HIDE_EMPTY },
-	{ "mixed-bytes", "Data+Metadata", COLUMN_RIGHT | COLUMN_HIDE_EMPTY | COLUMN_NO_TABLE },
+	{ "mixed-bytes", "Data+Metadata", COLUMN_RIGHT | COLUMN_HIDE_EMPTY },
 	{ "misplaced-data-bytes", "Misplaced data",
 	  COLUMN_RIGHT | COLUMN_HIDE_EMPTY | COLUMN_NO_TABLE },
 	{ "misplaced-metadata-bytes", "Misplaced metadata",
@@ -268,7 +268,9 @@ static void print_totals(const struct btrfs_policy_fs *fs,
 			 const struct units *units)
 {
 	const char *mount = btrfs_policy_fs_info(fs)->mount_point;
+	_cleanup_free_ char *path = mount ? xcheck(escape_shell(mount)) : xstrdup("<path>");
 	bool one = totals->misplaced_chunks == 1;
+	bool would = assumed || !btrfs_policy_enforced(fs, NULL);
 	char count[UNITS_TEXT], size[UNITS_TEXT], used[UNITS_TEXT];
 
 	say(LEVEL_DEFAULT, "%s", "");
@@ -278,35 +280,43 @@ static void print_totals(const struct btrfs_policy_fs *fs,
 		return;
 	}
 	say(LEVEL_DEFAULT, "%" PRIu64 " of %s %s misplaced (%s, %s used); "
-	    "'btrfs balance --preferred-metadata %s' %s %s", totals->misplaced_chunks,
+	    "'btrfs balance --preferred-metadata %s' %s %s%s", totals->misplaced_chunks,
 	    count, assumed ? "would be" : one ? "is" : "are",
 	    units_format(totals->misplaced_size, units, size),
-	    units_format(totals->misplaced_used, units, used), mount ? mount : "<path>",
-	    assumed ? "would move" : "moves", one ? "it" : "them");
+	    units_format(totals->misplaced_used, units, used), path,
+	    would ? "would move" : "moves", one ? "it" : "them",
+	    would && !assumed ? " with a kernel that obeys roles" : "");
 }
 
-/* By what stands there: a device that is assumed lost has no room, and is not full. */
+/*
+ * By what stands there and will stay: a device that is assumed lost has no room, and is
+ * not full.
+ */
 static double percent_allocated(const struct btrfs_policy_device_usage *row)
 {
 	uint64_t bytes = 0;
 
 	for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++)
-		bytes += row->bytes[kind];
+		bytes += row->bytes[kind] - row->misplaced_bytes[kind];
 	if (bytes > row->size)
 		bytes = row->size;	/* it is being made smaller */
 	return row->size ? 100.0 * bytes / row->size : 0.0;
 }
 
 /* Devices that prefer metadata and have little left for it: full is too late to hear of it. */
-static void print_filling(const struct btrfs_policy_placement *placement)
+static void print_filling(const struct btrfs_policy_fs *fs,
+			  const struct btrfs_policy_placement *placement)
 {
 	const struct btrfs_policy_device_usage *row;
 
 	for (size_t i = 0; (row = btrfs_policy_placement_device(placement, i)); i++) {
 		bool prefers = row->role == BTRFS_POLICY_ROLE_METADATA_PREFERRED ||
 			       row->role == BTRFS_POLICY_ROLE_METADATA_ONLY;
+		const struct btrfs_policy_device *device = btrfs_policy_device_find(fs, row->devid);
 		double percent = percent_allocated(row);
 
+		if (device && device->missing)
+			continue;
 		if (prefers && percent > FILLING_PERCENT)
 			say(LEVEL_DEFAULT, "devid %" PRIu64 " (%s) is %.2f%% allocated; add a device for metadata before it is full",
 			    row->devid, btrfs_policy_role_name(row->role), percent);
@@ -339,7 +349,7 @@ static void print_text(const struct btrfs_policy_fs *fs,
 	if (fits)
 		print_fits(fits, &args->units);
 	print_totals(fs, btrfs_policy_placement_totals(placement), fits, &args->units);
-	print_filling(placement);
+	print_filling(fs, placement);
 }
 
 static int open_wanted(const struct run *run, struct btrfs_policy_fs **fs)
@@ -385,6 +395,8 @@ static int cmd_device_policy_usage(const struct run *run)
 		print_json(fs, placement, args->assume ? &fits : NULL);
 	else
 		print_text(fs, placement, args, args->assume ? &fits : NULL);
+	if (args->check && args->offline && btrfs_policy_fs_info(fs)->missing)
+		status = STATUS_FAILURE;
 	if (args->check && btrfs_policy_placement_totals(placement)->misplaced_chunks)
 		status += STATUS_MISPLACED;
 	return status;

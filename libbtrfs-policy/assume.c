@@ -146,6 +146,8 @@ static int assume_profile(struct assumption *as, enum btrfs_policy_kind kind, co
 {
 	const struct bp_profile *profile;
 
+	if (as->fs->info.mixed && kind != BTRFS_POLICY_KIND_SYSTEM)
+		kind = BTRFS_POLICY_KIND_MIXED;
 	for (size_t i = 0; (profile = bp_profile_at(i)); i++) {
 		if (strcasecmp(profile->name, word))
 			continue;

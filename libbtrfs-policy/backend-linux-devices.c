@@ -127,6 +127,7 @@ static bool rescues(struct libmnt_fs *entry, const char *word)
 
 static int copy_mount(struct libmnt_fs *entry, struct bp_mount *mount)
 {
+	mount->read_only = !mnt_optstr_get_option(mnt_fs_get_options(entry), "ro", NULL, NULL);
 	mount->ignores_roles = rescues(entry, "ignoreroles");
 	mount->target = strdup(mnt_fs_get_target(entry));
 	mount->fstype = strdup(mnt_fs_get_fstype(entry) ? mnt_fs_get_fstype(entry) : "unknown");

@@ -18,6 +18,7 @@
 struct bp_mount {
 	char *target;
 	char *fstype;
+	bool read_only;
 	bool ignores_roles; /* rescue=ignoreroles */
 };
 

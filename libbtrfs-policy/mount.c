@@ -87,6 +87,7 @@ static bool fits(const struct wanted *wanted, const struct identity *id)
 struct search {
 	char fsid[BP_FSID_LENGTH]; /* of the first match */
 	char *mount_point;
+	bool read_only; /* this mount point */
 	size_t matches; /* different file systems */
 	char names[BP_ERROR_LENGTH / 2];
 	int unreadable; /* first error, told only if nothing matched */
@@ -105,23 +106,37 @@ static void note_match(struct search *found, const char *target, const struct id
 	found->matches++;
 }
 
+/* The first of its mount points will do, unless only another can be written to. */
+static int note_mount_point(struct search *found, const struct bp_mount *mount,
+			    const struct identity *id)
+{
+	if (found->mount_point &&
+	    (!found->read_only || mount->read_only || strcmp(found->fsid, id->fsid)))
+		return 0;
+	free(found->mount_point);
+	found->mount_point = strdup(mount->target);
+	found->read_only = mount->read_only;
+	return found->mount_point ? 0 : -ENOMEM;
+}
+
 static int look_at_mount(struct btrfs_policy_fs *fs, const struct wanted *wanted,
-			 struct search *found, const char *target)
+			 struct search *found, const struct bp_mount *mount)
 {
 	struct identity id;
 	int ret;
 
-	ret = identify(fs, target, &id);
+	ret = identify(fs, mount->target, &id);
+	/* Hidden below another mount, or gone since. */
+	if (ret == -EINVAL || ret == -ENOENT)
+		return 0;
 	if (ret) {
 		found->unreadable = found->unreadable ? found->unreadable : ret;
 		return 0;
 	}
 	if (!fits(wanted, &id))
 		return 0;
-	note_match(found, target, &id);
-	if (!found->mount_point)
-		found->mount_point = strdup(target);
-	return found->mount_point ? 0 : bp_nomem(fs);
+	note_match(found, mount->target, &id);
+	return note_mount_point(found, mount, &id) ? bp_nomem(fs) : 0;
 }
 
 static int search_mounts(struct btrfs_policy_fs *fs, const struct wanted *wanted,
@@ -135,7 +150,7 @@ static int search_mounts(struct btrfs_policy_fs *fs, const struct wanted *wanted
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot read the mount table");
 	for (size_t i = 0; !ret && i < count; i++)
-		ret = look_at_mount(fs, wanted, found, list[i].target);
+		ret = look_at_mount(fs, wanted, found, &list[i]);
 	bp_mounts_free(list, count);
 	return ret;
 }

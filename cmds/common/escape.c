@@ -71,6 +71,23 @@ char *escape_utf8(const char *text)
 	return escape(text, false);
 }
 
+char *escape_shell(const char *word)
+{
+	char *text, *to;
+
+	if (*word && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				 "0123456789/._,:=@%+-")] == '\0')
+		return strdup(word);
+	to = text = calloc(4 * strlen(word) + 3, 1);
+	if (!text)
+		return NULL;
+	*to++ = '\'';
+	for (; *word; word++)
+		to += sprintf(to, *word == '\'' ? "'\\''" : "%c", *word);
+	*to = '\'';
+	return text;
+}
+
 void escape_json(FILE *stream, const char *json)
 {
 	const unsigned char *in = (const unsigned char *)json;

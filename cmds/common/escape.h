@@ -17,6 +17,9 @@ char *escape_text(const char *text);
 /* A copy in which only bytes that are not UTF-8 are written \xNN; JSON escapes the rest. */
 char *escape_utf8(const char *text);
 
+/* A copy that a shell takes for one word; to be freed, NULL when there is no memory. */
+char *escape_shell(const char *word);
+
 /* Writes finished JSON with characters that a terminal could act on as \uNNNN. */
 void escape_json(FILE *stream, const char *json);
 

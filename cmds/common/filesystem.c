@@ -64,6 +64,16 @@ int filesystem_open(const char *target, struct btrfs_policy_fs **fs)
 	return ret ? filesystem_failed(*fs, ret) : STATUS_OK;
 }
 
+/* Where devices are not named nobody knows what they could hold. */
+static void warn_of_unnamed(const struct btrfs_policy_fs *fs)
+{
+	const uint32_t missing = btrfs_policy_fs_info(fs)->missing;
+
+	if (missing)
+		warning("%u of %u devices of the file system %s not named; name them too",
+			missing, btrfs_policy_fs_info(fs)->devices, missing == 1 ? "is" : "are");
+}
+
 int filesystem_open_offline(char *const *paths, int count, struct btrfs_policy_fs **fs)
 {
 	int ret;
@@ -75,7 +85,10 @@ int filesystem_open_offline(char *const *paths, int count, struct btrfs_policy_f
 	}
 	*fs = xcheck(btrfs_policy_fs_new());
 	ret = btrfs_policy_fs_open_offline(*fs, paths, count);
-	return ret ? filesystem_failed(*fs, ret) : STATUS_OK;
+	if (ret)
+		return filesystem_failed(*fs, ret);
+	warn_of_unnamed(*fs);
+	return STATUS_OK;
 }
 
 bool word_is_device(const char *word)

@@ -215,6 +215,7 @@ static char *line_text(const struct records *records, int row, int column, int w
 	return dashes;
 }
 
+/* Columns without a width are left out. */
 static void print_table_line(const struct records *records, const int *widths, int row,
 			     const struct units *units)
 {
@@ -223,7 +224,7 @@ static void print_table_line(const struct records *records, const int *widths, i
 	for (int i = 0; i < records->column_count; i++) {
 		_cleanup_free_ char *text = NULL;
 
-		if (!is_shown(&records->columns[i], COLUMN_NO_TABLE))
+		if (!widths[i])
 			continue;
 		text = line_text(records, row, i, widths[i], units);
 		put_padded(text, widths[i], records->columns[i].flags & COLUMN_RIGHT, &pending);
@@ -232,12 +233,21 @@ static void print_table_line(const struct records *records, const int *widths, i
 	putchar('\n');
 }
 
+static bool in_table(const struct records *records, int column)
+{
+	bool shown = !(records->columns[column].flags & COLUMN_HIDE_EMPTY);
+
+	for (int row = 0; row < records->count; row++)
+		shown |= records->rows[row].cells[column].type != CELL_NONE;
+	return shown && is_shown(&records->columns[column], COLUMN_NO_TABLE);
+}
+
 void records_print_table(const struct records *records, const struct units *units)
 {
 	_cleanup_free_ int *widths = xcalloc(records->column_count, sizeof(*widths));
 
 	for (int i = 0; i < records->column_count; i++)
-		if (is_shown(&records->columns[i], COLUMN_NO_TABLE))
+		if (in_table(records, i))
 			widths[i] = table_width(records, i, units);
 	print_table_line(records, widths, LINE_TITLES, units);
 	print_table_line(records, widths, LINE_DASHES, units);

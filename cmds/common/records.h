@@ -17,7 +17,7 @@ enum column_flags {
 	COLUMN_RIGHT = 1 << 0,		/* numbers stand to the right */
 	COLUMN_NO_BLOCK = 1 << 1,	/* not among the lines of a block (its heading has it) */
 	COLUMN_NO_TABLE = 1 << 2,	/* not in a table */
-	COLUMN_HIDE_EMPTY = 1 << 3,	/* no line in a block if there is nothing to say */
+	COLUMN_HIDE_EMPTY = 1 << 3,	/* not there if there is nothing to say */
 };
 
 /* @key NULL: not in JSON; @title NULL: not for people. */

@@ -202,6 +202,21 @@ missing() {
 	refused "is not there; name its other devices too" "${images[0]}"
 }
 
+# Where mirrors could stand is not known of devices that are not named.
+not_named() {
+	images 3 -d raid1 -m raid1 || return 1
+	policy usage -c --offline "${images[@]:1}" >"$T/out" 2>"$T/err"
+	[ $? = 1 ] && grep -q '^WARNING: 1 of 3 devices of the file system is not named' "$T/err"
+}
+
+# Mixed block groups have a column of their own, and one profile.
+mixed() {
+	images 2 -M -d raid1 -m raid1 || return 1
+	policy usage -T --offline "${images[@]}" >"$T/out" && grep -q 'Data+Metadata' "$T/out" &&
+		policy usage --offline --assume data=single "${images[@]}" >"$T/out" &&
+		grep -q '^Would fit: .*more data (single), or .*more metadata (single)' "$T/out"
+}
+
 nonsense() {
 	images 2 -m raid1 && mv "${images[1]}" "$T/other" && images 2 -U "${uuid%ff}fe" || return 1
 	refused "belongs to another file system" "${images[0]}" "$T/other" &&
@@ -223,6 +238,8 @@ check "JSON is what its schema says" json
 check "another superblock is taken if one is damaged" superblocks
 check "another copy is taken if one is damaged" copies
 check "a device may be missing" missing
+check "devices that are not named are told, and no verdict is given" not_named
+check "mixed block groups in a table, and with another profile" mixed
 check "features of newer kernels are refused" features
 check "what does not belong together, or is nothing, is refused" nonsense
 finish

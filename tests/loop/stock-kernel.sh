@@ -43,7 +43,7 @@ ends() {
 }
 
 clean() {
-	umount "$dir/mnt" 2>/dev/null
+	umount "$dir"/{hidden,hidden,writable,mnt} 2>/dev/null
 	[ ${#loops[@]} -eq 0 ] || losetup -d "${loops[@]}"
 	rm -rf "$dir"
 }
@@ -136,6 +136,14 @@ if command -v setpriv >/dev/null; then
 	ends 1 'ermi' 'usage without permission' \
 		setpriv --reuid 65534 --clear-groups "$btrfs_policy" device policy usage "$dir/mnt"
 fi
-umount "$dir/mnt"
+# By its UUID one that can be written to is taken, and what is hidden below another mount is passed over.
+uuid=$(findmnt -no UUID "$dir/mnt")
+mkdir "$dir/writable" "$dir/hidden"
+mount --bind "$dir/mnt" "$dir/writable" && mount -o remount,bind,ro "$dir/mnt" || report 1 'a read-only bind mount'
+is "$("$btrfs_policy" --format json device policy show "UUID=$uuid" | jq -r '.[keys[1]][0]["mount-point"]')" \
+	"$dir/writable" 'the mount that is not read-only'
+mount --bind "$dir/mnt" "$dir/hidden" && mount -t tmpfs none "$dir/hidden" || report 1 'a mount above another'
+ends 1 'neither a path nor UUID or label' 'a label that nobody has' "$btrfs_policy" device policy show no-such-label
+umount "$dir/hidden" "$dir/hidden" "$dir/writable" "$dir/mnt"
 echo "1..$tests"
 [ $failed = 0 ]
