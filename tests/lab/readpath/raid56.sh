@@ -243,6 +243,18 @@ leader_goes() {
 	done
 }
 
+# Some wait at a chunk for one that is slow and not there yet, when a device of that chunk is removed.
+device_goes_from_who_waits() {
+	local made members after
+
+	DISKS=4 prepare hdd 1 5 small:100 raid5/raid5
+	made=$(made_content 5)
+	for after in 100 300 1000; do
+		beside "others wait, device 5 is removed after $after ms" 5 waited "$after" || continue
+		is "$(value patched still)" 1 "others wait, device 5 is removed after $after ms: before the slow one has come"
+	done
+}
+
 # What one has repaired in memory only needs the parity, which the others leave as it is.
 one_reads_only() {
 	local made what="$1, device 1 read-only"
@@ -319,6 +331,7 @@ repairs raid5 4
 repairs raid6 4
 resumed 100
 leader_goes
+device_goes_from_who_waits
 one_reads_only raid5
 one_reads_only raid6
 roles raid5
