@@ -120,8 +120,8 @@ static void nonsense(void **state)
 {
 	static const char *const words[] = {
 		"", "1", "=1", "metadata-only", "metadata-only=", "metadata-only=9", "data=raid7",
-		"add=", "add=5x", "add=0", "add=-1", "add=5G:ssd", "add=99999999P", "add=1025T", "add=2P:metadata-only", "lose=9",
-		"foreign=1", "ssd=1",
+		"add=", "add=5x", "add=0", "add=-1", "add=5G:ssd", "add=99999999P", "add=1025T",
+		"add=2P:metadata-only", "lose=9", "foreign=1", "ssd=1",
 	};
 
 	for (size_t i = 0; i < BP_ARRAY_SIZE(words); i++) {
