@@ -190,14 +190,15 @@ ANNOUNCED = {
 
 # Why a goal is missed, where it is.
 MISSED = {
-    ("3hdd", "seq1-16M"): "the drive takes the queued reads of a turn out of order, so the reader may wait for the first of them "
-                          "while all it read ahead is there; the start and the end of 640 MiB cost the rest",
-    ("3hdd", "seq1-16M-long"): "the same, and the file is on two chunks, which `pid` reads from two disks, for a while both",
     ("3hdd", "rand1-long"): "the file is on two chunks, which `pid` reads from two disks, so that each keeps to an area: half of what "
                             "nearer heads give",
 }
 
 # Why roundrobin is below the best of the others, where it is.
 CAUSES = {
+    ("2hdd-loaded", "seq1"): "that the disk is busy shows when it is read: one or two turns on it take 0.1 to 0.25 s of 3; "
+                             "half the process numbers read from nothing else under `pid`",
+    ("3hdd", "mix1"): "a trade: the stream keeps to one disk, and the random reads have the other two, 363 IOPS; `least-queue` gives them 287",
+    ("hdd+slow", "seq2"): "each stream has a disk of its own until the one on the fast disk is done; the other then needs 0.2 s of 0.7 to use both",
     ("4hdd", "seq8"): "two on each disk as under `pid`, but when the first disks fall idle at the end, streams that share a disk leave it for the same one",
 }

@@ -21,7 +21,7 @@ need() {
 }
 
 # Words after `# lab:`, one option or value each.
-options=(--mem 1G --timeout "${LAB_TIMEOUT:-600}")
+options=(--mem 1G --timeout "${LAB_TIMEOUT:-1800}")
 read -ra words < <(sed -n 's/^# lab: *//p' "$case_file" | xargs)
 options+=(${words[@]+"${words[@]}"})
 
