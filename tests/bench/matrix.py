@@ -196,10 +196,11 @@ MISSED = {
 
 # Why roundrobin is below the best of the others, where it is.
 CAUSES = {
+    ("2hdd", "seq4"): "two on each disk as under `pid`; how often a drive goes from one to the other differs from seed to seed: of nine 0.97",
     ("2hdd-loaded", "seq1"): "that the disk is busy shows when it is read: one or two turns on it take 0.1 to 0.25 s of 3; "
                              "half the process numbers read from nothing else under `pid`",
     ("2hdd", "mix1"): "each has a disk of its own, but about once a second the stream loses 0.1 s; not traced why",
     ("3hdd", "mix1"): "a trade: the stream keeps to one disk, and the random reads have the other two, 363 IOPS; `least-queue` gives them 287",
-    ("hdd+slow", "seq2"): "each stream has a disk of its own until the one on the fast disk is done; the other then needs 0.2 s of 0.7 to use both",
-    ("4hdd", "seq8"): "two on each disk as under `pid`, but when the first disks fall idle at the end, streams that share a disk leave it for the same one",
+    ("hdd+slow", "seq2"): "each stream has a disk of its own until the one on the fast disk is done; by the shares of the disks the other then needs 0.2 s of 0.7 to use both",
+    ("4hdd", "seq8"): "two on each disk as under `pid`, but when the first disks fall idle at the end, streams that share a disk leave it for the same one; of nine seeds 1.00",
 }
