@@ -310,6 +310,15 @@ lab_sum() {
 
 # --- measurements ---
 
+# lab_average COMMAND...: of what it says five times.  Who meets whom at which disk, and
+# where the platters stand then, is chance, also where it comes out the same each time:
+# it differs with the length of the paths the machine was started with.
+lab_average() {
+	for _ in 1 2 3 4 5; do
+		"$@"
+	done | awk '{ sum += $1 } END { print sum / NR }'
+}
+
 # lab_read_rate FILE...: MiB/s of virtual time, read one after the other
 lab_read_rate() {
 	local start end bytes

@@ -63,7 +63,7 @@ lab_stream 1 640 | dd of="$LAB_MNT/file" bs=16M iflag=fullblock oflag=direct sta
 sum=$(lab_sum "$LAB_MNT/file")
 try 'readahead of 16 MiB' btrfs -q device policy set roundrobin --readahead 16M "$LAB_MNT"
 pid=$(rate pid)
-roundrobin=$(rate roundrobin)
+roundrobin=$(lab_average rate roundrobin)
 diag "pid $pid MiB/s, roundrobin $roundrobin MiB/s"
 in_range "$(awk "BEGIN { print $roundrobin / $pid }")" 2.6 3 'roundrobin over pid'
 
