@@ -25,6 +25,7 @@ typedef int64_t s64;
 #define SZ_2M		0x200000
 #define SZ_4M		0x400000
 #define SZ_8M		0x800000
+#define SZ_16M		0x1000000
 #define SZ_32M		0x2000000
 #define SZ_64M		0x4000000
 #define NSEC_PER_USEC	1000L

@@ -23,7 +23,7 @@ static void test_any_input_gives_a_mirror(void **state)
 			.stream = 1 + rnd() % 3,
 			.rot_penalty_ns = rnd() % 1001 * BTRFS_RR_ROT_PENALTY_NS,
 			.nonrot_penalty_ns = rnd() % 1001 * BTRFS_RR_NONROT_PENALTY_NS,
-			.unknown_pos = rnd() % 8 == 0, .large = rnd() & 1,
+			.unknown_pos = rnd() % 8 == 0, .large = rnd() & 1, .settled = rnd() & 1,
 		};
 		u64 split;
 
@@ -33,7 +33,7 @@ static void test_any_input_gives_a_mirror(void **state)
 				.idle_ns = rnd_wide(), .samples = rnd_wide(), .rot = rnd() & 1,
 				.scale = clamp_t(u64, rnd_wide(), BTRFS_RR_SCALE_MIN, BTRFS_RR_SCALE_MAX),
 				.head = rnd_wide(), .taken = rnd() & 1, .streaming = rnd() & 1,
-				.owner = rnd() % 4,
+				.owner = rnd() % 4, .visited = rnd() & 1,
 			};
 		}
 		pick = btrfs_rr_choose(&rd, m, nr);
@@ -233,25 +233,60 @@ static void test_stream_leaves_a_disk_that_is_far_slower(void **state)
 	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
 }
 
-/* At the end of what it reads before it looks for another, and not before. */
-static void test_stream_without_turns_tries_an_unknown_disk(void **state)
+/* A stream that has read @run from the first of two disks, no more than it reads at once. */
+static int pick_after(u64 run, struct btrfs_rr_mirror m[2])
 {
-	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
 	struct btrfs_rr_read rd = request(SZ_1M);
 
-	(void)state;
 	rd.stick = 0;
 	rd.region = BTRFS_RR_REGION_MAX;
-	rd.run = rd.region - SZ_1M;
+	rd.run = run;
 	m[1].pos = m[0].pos = m[0].last_end = 64 * SZ_1M;
-	m[0].scale = 5 * BTRFS_RR_SCALE_ONE / 4;
+	rd.settled = btrfs_rr_is_settled(&rd, m, 2);
+	return btrfs_rr_choose(&rd, m, 2);
+}
+
+/* When it is settled, and not before; each once. */
+static void test_stream_without_turns_tries_other_disks(void **state)
+{
+	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
+
+	(void)state;
 	m[1].samples = 0;
-	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 0);
-	rd.run = rd.region;
-	assert_int_equal(btrfs_rr_choose(&rd, m, 2), 1);
-	/* Where turns are taken so much may be noise. */
-	rd.region = rd.run = 3 * SZ_1M;
-	assert_int_equal(btrfs_rr_eff_scale(&rd, m, 2, 0), m[1].scale);
+	assert_int_equal(pick_after(BTRFS_RR_SETTLED - 1, m), 0);
+	assert_int_equal(pick_after(BTRFS_RR_SETTLED, m), 1);
+	m[1].samples = 100;
+	assert_int_equal(pick_after(BTRFS_RR_SETTLED, m), 1);
+	m[1].visited = true;
+	assert_int_equal(pick_after(BTRFS_RR_SETTLED, m), 0);
+	/* Nothing is tried that is known to be slow, or that others use. */
+	m[1].visited = false;
+	m[1].scale = 3 * BTRFS_RR_SCALE_ONE;
+	assert_int_equal(pick_after(BTRFS_RR_SETTLED, m), 0);
+	m[1].scale = BTRFS_RR_SCALE_ONE;
+	m[1].taken = true;
+	assert_int_equal(pick_after(BTRFS_RR_SETTLED, m), 0);
+}
+
+static void test_stream_without_turns_finds_the_fastest_disk(void **state)
+{
+	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
+
+	(void)state;
+	m[0].visited = m[1].visited = true;
+	m[0].scale = BTRFS_RR_SCALE_ONE * 10 / 9;
+	assert_int_equal(pick_after(BTRFS_RR_SETTLED - 1, m), 0);
+	assert_int_equal(pick_after(BTRFS_RR_SETTLED, m), 1);
+	/* Noise, and what a seek costs, are not worth it. */
+	m[0].scale = BTRFS_RR_SCALE_ONE * 33 / 32;
+	assert_int_equal(pick_after(BTRFS_RR_SETTLED, m), 0);
+	/* A slow one is left early, flash as before. */
+	m[0].scale = 3 * BTRFS_RR_SCALE_ONE;
+	assert_int_equal(pick_after(BTRFS_RR_SETTLED_SLOW - 1, m), 0);
+	assert_int_equal(pick_after(BTRFS_RR_SETTLED_SLOW, m), 1);
+	m[0].rot = false;
+	m[0].scale = BTRFS_RR_SCALE_ONE;
+	assert_int_equal(pick_after(BTRFS_RR_SETTLED, m), 0);
 }
 
 static void test_leaves_a_disk_for_flash(void **state)
@@ -411,7 +446,8 @@ int main(void)
 		cmocka_unit_test(test_faster_flash_gets_single_reads),
 		cmocka_unit_test(test_nearer_head_gets_single_reads),
 		cmocka_unit_test(test_stream_leaves_a_disk_that_is_far_slower),
-		cmocka_unit_test(test_stream_without_turns_tries_an_unknown_disk),
+		cmocka_unit_test(test_stream_without_turns_tries_other_disks),
+		cmocka_unit_test(test_stream_without_turns_finds_the_fastest_disk),
 		cmocka_unit_test(test_leaves_a_disk_for_flash),
 		cmocka_unit_test(test_region),
 		cmocka_unit_test(test_large_region_on_a_slow_disk),

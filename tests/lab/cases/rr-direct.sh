@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# lab: --mem 1G --disk hdd:size=2G,seed=1 --disk hdd:size=2G,seed=2 --disk hdd:size=2G,seed=3
+# lab: --mem 1G --disk hdd:size=2G,seed=1 --disk hdd:size=2G,seed=2 --disk hdd:size=2G,seed=3 --disk hdd:size=2G,seed=4,rate=240M --disk hdd:size=2G,seed=5,rate=180M
 #
 # Direct reads, which no readahead spreads over the members: large ones here and
-# there, and a stream that begins on a member busy with somebody else's work.
+# there, and a stream that begins on a member busy with somebody else's work, or
+# on the slower one.
 # Against what the bare disks do.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
@@ -59,6 +60,12 @@ for busy in /dev/labda /dev/labdb; do
 	lab_load "$busy" '30 20'
 	in_range "$(over "$(beginning "$LAB_MNT/file")" "$free")" 0.8 2 "a stream with ${busy##*/} busy, over the other one alone"
 	lab_load "$busy" 0
+done
+fast=$(stream /dev/labdd)
+for order in 'labdd labde' 'labde labdd'; do
+	read -r first second <<<"$order"
+	mirrored raid1 "/dev/$first" "/dev/$second"
+	in_range "$(over "$(beginning "$LAB_MNT/file")" "$fast")" 0.95 1.05 "a stream on disks of 240 and 180 MiB/s, $first first, over the faster alone"
 done
 try 'nothing is left in flight' lab_idle
 try unmount umount "$LAB_MNT"
