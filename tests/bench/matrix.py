@@ -120,7 +120,7 @@ CELLS = {
                      "dio64k", "rand8x1", "ann1", "ann8"],
     "4hdd": ["seq1", "seq2", "seq4", "seq8", "rand1", "rand32", "rand256k"],
     "raid10": ["seq1", "seq2", "seq4", "seq8", "rand1", "rand32"],
-    "hdd+slow": ["seq1", "seq2", "seq4", "rand1", "rand32"],
+    "hdd+slow": ["seq1", "seq2", "seq4", "rand1", "rand32", "dio1", "dio64k"],
     "2hdd-loaded": ["seq1", "seq3", "rand1", "rand32"],
     "3hdd-loaded": ["seq1", "seq1-long", "seq1-16M", "seq3", "rand1", "rand32"],
     "2hdd+ssd": ["seq1", "seq4", "seq8", "rand1", "rand32", "rand256k", "mix1", "ann1", "ann8"],
