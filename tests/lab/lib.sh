@@ -312,7 +312,7 @@ lab_sum() {
 
 # lab_average COMMAND...: of what it says five times.  Who meets whom at which disk, and
 # where the platters stand then, is chance, also where it comes out the same each time:
-# it differs with the length of the paths the machine was started with.
+# it is another figure on another host.
 lab_average() {
 	for _ in 1 2 3 4 5; do
 		"$@"

@@ -271,12 +271,17 @@ static void test_stream_without_turns_tries_other_disks(void **state)
 static void test_stream_without_turns_finds_the_fastest_disk(void **state)
 {
 	struct btrfs_rr_mirror m[2] = { mirror(true), mirror(true) };
+	struct btrfs_rr_read turns = request(SZ_1M);
 
 	(void)state;
+	turns.stick = 0;
+	turns.run = turns.region;
 	m[0].visited = m[1].visited = true;
 	m[0].scale = BTRFS_RR_SCALE_ONE * 10 / 9;
 	assert_int_equal(pick_after(BTRFS_RR_SETTLED - 1, m), 0);
 	assert_int_equal(pick_after(BTRFS_RR_SETTLED, m), 1);
+	/* Where turns are taken so much may be noise. */
+	assert_int_equal(btrfs_rr_eff_scale(&turns, m, 2, 0), m[1].scale);
 	/* Noise, and what a seek costs, are not worth it. */
 	m[0].scale = BTRFS_RR_SCALE_ONE * 33 / 32;
 	assert_int_equal(pick_after(BTRFS_RR_SETTLED, m), 0);
