@@ -24,6 +24,7 @@ static int refuse(struct btrfs_policy_fs *fs, enum bp_roles_reason reason, uint6
 		[BP_REASON_METADATA] = "too few devices would be left for the metadata profile",
 		[BP_REASON_SYSTEM] = "too few devices would be left for the system profile",
 		[BP_REASON_MIXED] = "mixed block groups ignore roles, so each device can only be data-preferred",
+		[BP_REASON_SEED] = "a device of a seed has no role that can be set; remove it to move its contents to the others",
 	};
 	const char *why = reason < BP_ARRAY_SIZE(words) ? words[reason] : NULL;
 

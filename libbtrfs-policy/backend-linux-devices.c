@@ -107,28 +107,10 @@ int bp_linux_facts(void *self, const char *path, struct bp_facts *facts)
 BP_DEFINE_CLEANUP(struct libmnt_table *, mnt_unref_table);
 BP_DEFINE_CLEANUP(struct libmnt_iter *, mnt_free_iter);
 
-/* Is the word in the option "rescue=WORD:WORD"? */
-static bool rescues(struct libmnt_fs *entry, const char *word)
-{
-	const char *options = mnt_fs_get_fs_options(entry);
-	size_t length;
-	char *value;
-
-	if (!options || mnt_optstr_get_option(options, "rescue", &value, &length))
-		return false;
-	for (const char *end = value + length; value < end; value++) {
-		length = strcspn(value, ":,");
-		if (length == strlen(word) && !strncmp(value, word, length))
-			return true;
-		value += length;
-	}
-	return false;
-}
-
 static int copy_mount(struct libmnt_fs *entry, struct bp_mount *mount)
 {
 	mount->read_only = !mnt_optstr_get_option(mnt_fs_get_options(entry), "ro", NULL, NULL);
-	mount->ignores_roles = rescues(entry, "ignoreroles");
+	mount->ignores_roles = !mnt_fs_get_option(entry, "nodevice_roles", NULL, NULL);
 	mount->target = strdup(mnt_fs_get_target(entry));
 	mount->fstype = strdup(mnt_fs_get_fstype(entry) ? mnt_fs_get_fstype(entry) : "unknown");
 	if (mount->target && mount->fstype)

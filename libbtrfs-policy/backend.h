@@ -19,7 +19,7 @@ struct bp_mount {
 	char *target;
 	char *fstype;
 	bool read_only;
-	bool ignores_roles; /* rescue=ignoreroles */
+	bool ignores_roles; /* nodevice_roles */
 };
 
 /* What is known of a block device apart from btrfs; texts are allocated or NULL. */

@@ -139,7 +139,7 @@ static int judge_enforced(struct btrfs_policy_fs *fs)
 	else if (fs->info.mixed)
 		fs->enforced_why = strdup("mixed block groups ignore roles");
 	else if (row->available && ignored)
-		fs->enforced_why = strdup("it is mounted with rescue=ignoreroles");
+		fs->enforced_why = strdup("it is mounted with nodevice_roles");
 	else if (row->available)
 		fs->enforced_why = bp_format("'%s' is there", row->file);
 	else

@@ -45,6 +45,7 @@ enum bp_roles_reason {
 	BP_REASON_METADATA = 5,
 	BP_REASON_SYSTEM = 6,
 	BP_REASON_MIXED = 7,
+	BP_REASON_SEED = 8,
 };
 
 _Static_assert(sizeof(struct bp_ioctl_device_role) == 32, "layout of the ioctl");

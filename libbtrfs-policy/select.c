@@ -76,6 +76,7 @@ static void set_size_limits(struct limits *limits, const struct bp_site *sites, 
 			    uint64_t type)
 {
 	struct btrfs_role_limits *size = &limits->size;
+	uint64_t total = 0;
 
 	memset(size, 0, sizeof(*size));
 	size->dev_stripes = limits->profile->dev_stripes;
@@ -84,10 +85,10 @@ static void set_size_limits(struct limits *limits, const struct bp_site *sites, 
 	for (size_t i = 0; i < count; i++) {
 		if (!sites[i].writeable)
 			continue;
-		size->rw_bytes += sites[i].size;
+		total += sites[i].size;
 		size->rank_bytes[rank_of(&sites[i], type)] += sites[i].size;
 	}
-	size->max_chunk = chunk_size_of(type, size->rw_bytes);
+	size->max_chunk = chunk_size_of(type, total);
 	size->max_stripe = min_u64(size->max_chunk, GIB);
 }
 

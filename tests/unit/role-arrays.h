@@ -88,7 +88,6 @@ static inline void role_array_make(struct role_array *array, u64 seed)
 			array->free[i] = role_array_bytes(&state);
 		if (array->free[i] > array->size[i])
 			array->free[i] = array->size[i];
-		array->limits.rw_bytes += array->size[i];
 		array->limits.rank_bytes[btrfs_role_rank(array->role[i], array->kind)] += array->size[i];
 	}
 

@@ -230,7 +230,7 @@ static void ignored_roles_are_not_enforced(void **state)
 	fake.ignores_roles = true;
 	fs = fake_open(&fake);
 	assert_false(btrfs_policy_enforced(fs, &why));
-	assert_has(why, "rescue=ignoreroles");
+	assert_has(why, "nodevice_roles");
 	assert_true(btrfs_policy_capability_find(fs, "roles-enforced")->available);
 	assert_int_equal(btrfs_policy_balance(fs, NULL, &report), -EOPNOTSUPP);
 	assert_has(btrfs_policy_fs_error(fs), "mount it without that option");

@@ -241,7 +241,8 @@ static void large_arrays_are_quick(void **state)
 	};
 	struct btrfs_role_limits limits = {
 		.dev_stripes = 1, .ncopies = 2, .max_stripe = 1 << 30, .max_chunk = 10ULL << 30,
-		.rw_bytes = ~0ULL, .rank_bytes = {},
+		.rank_bytes = { [BTRFS_ROLE_RANK_FIRST] = 10000ULL << 40,
+				[BTRFS_ROLE_RANK_SECOND] = 10000ULL << 40 },
 	};
 
 	for (u32 i = 0; i < 1000; i++) {

@@ -79,19 +79,19 @@ is "$(lab_small_files "$LAB_MNT/d" 1000000 1500 12000)" 'No space left on device
 try 'roles that leave none for metadata: writable' lab_writable
 umount "$LAB_MNT"
 dmesg -C
-try 'rescue=ignoreroles: mount' lab_mount /dev/labda rescue=ignoreroles
-try 'rescue=ignoreroles: is shown' grep -q 'rescue=ignoreroles' /proc/mounts
-is "$(enforced)" 'Enforced: no, it is mounted with rescue=ignoreroles' 'rescue=ignoreroles: not enforced'
-refuse 'rescue=ignoreroles: a balance would do nothing' btrfs balance --preferred-metadata "$LAB_MNT"
-is "$(lab_small_files "$LAB_MNT/e" 3000 1500 12000)" all 'rescue=ignoreroles: there is room'
-try 'rescue=ignoreroles: roles can be set' btrfs -q device policy tag data-preferred 3 4 "$LAB_MNT"
+try 'nodevice_roles: mount' lab_mount /dev/labda nodevice_roles
+try 'nodevice_roles: is shown' grep -q 'nodevice_roles' /proc/mounts
+is "$(enforced)" 'Enforced: no, it is mounted with nodevice_roles' 'nodevice_roles: not enforced'
+refuse 'nodevice_roles: a balance would do nothing' btrfs balance --preferred-metadata "$LAB_MNT"
+is "$(lab_small_files "$LAB_MNT/e" 3000 1500 12000)" all 'nodevice_roles: there is room'
+try 'nodevice_roles: roles can be set' btrfs -q device policy tag data-preferred 3 4 "$LAB_MNT"
 umount "$LAB_MNT"
-try 'rescue=ignoreroles: not needed any more' lab_mount /dev/labda
-is "$(roles)" 'data-only data-only data-preferred data-preferred' 'rescue=ignoreroles: roles are in force again'
-is "$(dmesg | grep 'too few devices')" '' 'rescue=ignoreroles: nothing to warn of'
-is "$(enforced | cut -d, -f1 | cut -d' ' -f2)" yes 'rescue=ignoreroles: enforced again'
-try 'rescue=ignoreroles: by remount' mount -o remount,rescue=ignoreroles "$LAB_MNT"
-is "$(enforced)" 'Enforced: no, it is mounted with rescue=ignoreroles' 'rescue=ignoreroles: not enforced, by remount'
+try 'nodevice_roles: not needed any more' lab_mount /dev/labda
+is "$(roles)" 'data-only data-only data-preferred data-preferred' 'nodevice_roles: roles are in force again'
+is "$(dmesg | grep 'too few devices')" '' 'nodevice_roles: nothing to warn of'
+is "$(enforced | cut -d, -f1 | cut -d' ' -f2)" yes 'nodevice_roles: enforced again'
+try 'nodevice_roles: by remount' mount -o remount,nodevice_roles "$LAB_MNT"
+is "$(enforced)" 'Enforced: no, it is mounted with nodevice_roles' 'nodevice_roles: not enforced, by remount'
 try 'writable to the end' lab_writable
 try unmount umount "$LAB_MNT"
 try 'btrfs check' btrfs check /dev/labda
