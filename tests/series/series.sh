@@ -42,7 +42,6 @@ if [ -z "${KERNEL_SRC:-}" ] && [ ! -e /usr/src/linux-source-6.12.tar.xz ]; then
 	exit 0
 fi
 case_of 'the series applies, exports to the same bytes and is checkpatch-clean' "$ktree" check
-case_of 'every patch builds alone without a warning, with roles compiled in and out, and all for 32 bit' "$ktree" check --build
 case_of 'the pure headers come out of the patches as they stand in the tree' core_is_the_trees
 case_of 'the policies of the benchmark apply on top of it' rivals_apply
 case_of 'a second build with nothing changed builds nothing' second_run_changes_nothing
