@@ -7,6 +7,8 @@
 # or, if it stands beside this file, with $(dirname "$0")/host.sh.
 # On the host that line starts the machine, with the options of the script's
 # `# lab:` lines, runs the script in there and ends it with the script's status.
+# A case with a line `# machines: NAME...` gets a machine for each name, and the
+# name as its argument: the others still run when the kernel of one dies.
 # A case that looks at its disks from outside afterwards has `# images:` and a
 # function on_host in a file of its own, NAME.host.
 
@@ -38,12 +40,28 @@ trap 'rm -rf "$work"' EXIT
 host_part=${case_file%.sh}.host
 [ ! -e "$host_part" ] || options+=(--images "$work")
 
-status=0
-"$here/lab" run "${options[@]}" -- "$case_file" > "$work/out" || status=$?
-grep -v '^1\.\.' "$work/out"
+# Numbers the tests of all machines in one row.
+renumber() {
+	awk '/^(not )?ok / { sub(/ok [0-9]+/, "ok " ++n) } { print; fflush() }'
+}
+
+# run_machine [NAME]
+run_machine() {
+	local status=0
+
+	"$here/lab" run "${options[@]}" -- "$case_file" "$@" > "$work/one" || status=$?
+	grep -v '^1\.\.' "$work/one"
+	[ "$status" -le 1 ] || echo "not ok 0 - ${*:+$*: }the lab ended with status $status"
+	grep -q '^1\.\.' "$work/one" || echo "not ok 0 - ${*:+$*: }the case came to its end"
+}
+
+read -ra machines < <(sed -n 's/^# machines: *//p' "$case_file" | xargs)
+[ ${#machines[@]} != 0 ] || machines=('')
+for machine in "${machines[@]}"; do
+	[ -n "${LAB_MACHINES:-}" ] && [[ " $LAB_MACHINES " != *" $machine "* ]] ||
+		run_machine ${machine:+"$machine"}
+done | renumber | tee "$work/out"
 tap_n=$(grep -cE '^(not )?ok ' "$work/out")
 tap_failed=$(grep '^not ok ' "$work/out" | grep -vc '# TODO ')
-[ "$status" -le 1 ] || not_ok "the lab ended with status $status"
-grep -q '^1\.\.' "$work/out" || not_ok 'the case came to its end'
 [ ! -e "$host_part" ] || . "$host_part"
 done_testing
