@@ -7,46 +7,8 @@
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 
-# The structures as kernel-abi.rst has them. roles get|set [NAME=VALUE...] [DEVID=ROLE...]:
-# prints "ERRNO DEVID REASON" of a failure, "NR DEVID=ROLE..." of a get, "set" of a set.
-cat > /tmp/roles <<'PERL'
-use Errno;
-use Fcntl;
-my $args = "LLQQQLLQ8";
-my $request = 3 << 30 | length(pack($args, (0) x 15)) << 16 | 0x94 << 8 | 112;
-my %field = (flags => 0, reserved => 0, entry => 0);
-my ($op, @words) = @ARGV;
-my @entries;
-for (@words) {
-	my ($name, $value) = split(/=/);
-	$value = oct($value) if $value =~ /^0x/;
-	if ($name =~ /^\d/) {
-		push(@entries, [$name, $value]);
-	} else {
-		$field{$name} = $value;
-	}
-}
-my $room = pack("x262144");
-substr($room, 32 * $_, 32, pack("QLLQQ", @{$entries[$_]}, 0, 0, $field{entry})) for 0 .. $#entries;
-my $nr = $field{nr} // ($op eq "get" ? 16 : @entries);
-my $pointer = $field{pointer} // unpack("Q", pack("P", $room));
-my $call = pack($args, $op eq "set", $nr, $pointer, $field{flags}, (0) x 10, $field{reserved});
-sysopen(my $dir, "/mnt", O_RDONLY) or die("/mnt: $!");
-my $done = ioctl($dir, $request, $call);
-my $error = (sort grep { $!{$_} } keys(%!))[0];
-my (undef, $got, undef, undef, $devid, $reason) = unpack($args, $call);
-if (!$done) {
-	print("$error $devid $reason\n");
-} elsif ($op eq "set") {
-	print("set\n");
-} else {
-	my @got = map { [unpack("QL", substr($room, 32 * $_, 32))] } 0 .. 7;
-	print(join(" ", $got, map { "$_->[0]=$_->[1]" } grep { $_->[0] } @got), "\n");
-}
-PERL
-
 roles() {
-	perl /tmp/roles "$@"
+	"$(dirname "$LAB_LIB")/roles-ioctl" "$@"
 }
 
 unchanged='3 1=0 2=0 3=0'
@@ -76,7 +38,7 @@ refused 'reserved field of an entry' 'EINVAL 1 0' entry=1 1=1
 refused 'bad pointer' 'EFAULT 0 0' pointer=8 1=1
 refused 'nothing to set' 'EINVAL 0 0'
 refused 'too many' 'E2BIG 0 0' nr=5000
-is "$(setpriv --reuid 65534 --clear-groups perl /tmp/roles set 1=1)" 'EPERM 0 0' 'another user'
+is "$(setpriv --reuid 65534 --clear-groups "$(dirname "$LAB_LIB")/roles-ioctl" set 1=1)" 'EPERM 0 0' 'another user'
 
 is "$(roles set 1=3 2=1)" set 'two at once'
 is "$(roles get)" '3 1=3 2=1 3=0' 'both'
