@@ -5,6 +5,10 @@
  * says what is wanted, not how to get there: it picks one device after the other
  * and allocates one chunk after the other.
  */
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "device-role-core.h"
 #include "role-arrays.h"
 #include "unit.h"
@@ -252,6 +256,42 @@ static void large_arrays_are_quick(void **state)
 	assert_int_equal(btrfs_role_available(info, 1000, &profile, &limits), 10000ULL << 40);
 }
 
+/*
+ * Limits and ranks that do not belong together, as they may be when they are read at
+ * different times: sizes by rank that are none of these devices', or 0.
+ */
+static void simulate_with_any_limits(void)
+{
+	for (u64 seed = 1; seed <= 1000; seed++) {
+		struct role_array array;
+		struct role_result result;
+		u64 bytes = 0;
+
+		role_array_make(&array, seed);
+		for (u32 i = 0; i < array.nr; i++)
+			bytes += array.size[i];
+		for (u32 rank = 0; rank <= BTRFS_ROLE_RANK_EXCLUDED; rank++)
+			array.limits.rank_bytes[rank] = (seed + rank) % 3 * bytes / 2;
+		role_array_run(&array, &result);
+	}
+}
+
+/* Bounded in processor time, which other programs do not take away. */
+static void simulation_ends(void **state)
+{
+	static const struct rlimit limit = { .rlim_cur = 60, .rlim_max = 60 };
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		setrlimit(RLIMIT_CPU, &limit);
+		simulate_with_any_limits();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 /* What the kernel's module says is compared with these numbers. */
 static int print_digests(void)
 {
@@ -272,6 +312,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_right_devices),
 		cmocka_unit_test(as_much_as_fits),
 		cmocka_unit_test(large_arrays_are_quick),
+		cmocka_unit_test(simulation_ends),
 	};
 
 	if (argc == 2 && strcmp(argv[1], "--digests") == 0)
