@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What every step kind has.
+import machine
+
+
+class Step:
+    name = ''
+    weight = 4
+    besides = True      # loads may run beside it
+    moves = False       # contents are read back from disk afterwards
+    silent = False      # a refusal need not say why
+    spills = False      # new chunks may be on excluded devices
+    loose = r'too few|unable to go below|Invalid argument'   # refusals if roles change meanwhile
+    noise = None        # kernel messages that are expected, as a regex
+
+    def ready(self, m):
+        """Can it be drawn now?"""
+        return m.writable()
+
+    def fits(self, m, a):
+        """Do drawn arguments fit the state? They may come from a file."""
+        return True
+
+    def draw(self, m, rng):
+        return {}
+
+    def act(self, m, a):
+        raise NotImplementedError
+
+    def refused(self, m, a, before):
+        """Why it must fail, as a regex, or None; before: the chunks."""
+        return None
+
+    def excuse(self, m, a, result, before):
+        """Why it may fail with this result, or None."""
+        return None
+
+    def effect(self, m, a, result):
+        pass
+
+    def failed(self, m, a, result):
+        pass
+
+
+def no_space(result):
+    return 'No space left' in result.out or 'enospc errors' in result.out
+
+
+def btrfs(*argv):
+    return machine.run('btrfs', *argv)

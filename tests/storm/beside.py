@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Loads that run beside a step, each in a child of its own.
+import os
+import random
+
+import content
+import layout
+import machine
+from machine import MNT
+
+NAMES = ['df', 'roles', 'small', 'big', 'read', 'policy', 'sysfs']
+
+
+def quiet(action):
+    """What a load cannot do just now it does not do."""
+    def tried(n):
+        try:
+            action(n)
+        except OSError:
+            pass
+    return tried
+
+
+def ask_df(_):
+    os.statvfs(MNT)
+
+
+def small_files(n):
+    """Inline files in a directory of their own; they come and go."""
+    base = MNT + '/beside'
+    os.makedirs(base, exist_ok=True)
+    for i in range(20):
+        with open('%s/s%d' % (base, (n * 20 + i) % 200), 'wb') as file:
+            file.write(content.produce(n, 100 + 90 * i))
+    if n % 3 == 2:
+        for i in range(0, 200, 3):
+            if os.path.exists('%s/s%d' % (base, i)):
+                os.unlink('%s/s%d' % (base, i))
+
+
+def big_file(n):
+    base = MNT + '/beside'
+    os.makedirs(base, exist_ok=True)
+    path = '%s/b%d' % (base, n % 4)
+    with open(path, 'wb') as file:
+        for i in range(8):
+            file.write(content.produce(n * 8 + i, 1 << 17))
+        if n % 2:
+            os.fsync(file.fileno())
+
+
+def read_files(m):
+    names = m.manifest.present()
+
+    def action(n):
+        if names:
+            content.read_file(os.path.join(MNT, names[n % len(names)]))
+    return action
+
+
+def write_roles(m, seed):
+    """One role a turn, through sysfs, as the kernel lets us."""
+    rng = random.Random(seed)
+    devids = m.ours()
+    names = layout.ROLES if seed % 2 else ['data-preferred', 'metadata-preferred']
+
+    def action(_):
+        path = '%s/devinfo/%d/role' % (machine.sysfs(m.uuid), rng.choice(devids))
+        machine.write(path, rng.choice(names))
+    return action
+
+
+def change_policy(m):
+    def action(n):
+        machine.write(machine.sysfs(m.uuid) + '/read_policy', ['pid', 'roundrobin'][n % 2])
+    return action
+
+
+def read_sysfs(m):
+    """Everything that the series shows, again and again."""
+    base = machine.sysfs(m.uuid)
+
+    def action(_):
+        for kind in ('data', 'metadata', 'system'):
+            for name in ('misplaced_bytes', 'spilled_chunks', 'bytes_used'):
+                machine.read('%s/allocation/%s/%s' % (base, kind, name))
+        for devid in os.listdir(base + '/devinfo'):
+            for name in ('role', 'read_stats', 'missing'):
+                machine.read('%s/devinfo/%s/%s' % (base, devid, name))
+    return action
+
+
+class Besides:
+    def __init__(self, m, names):
+        self.names = [n for n in names if m.mount and (n in ('df', 'read', 'sysfs') or m.writable())]
+        if m.array.get('kernel') == 'stock' or m.mixed():
+            self.names = [n for n in self.names if n not in ('roles', 'sysfs', 'policy')]
+        make = {'df': lambda: (ask_df, 5), 'small': lambda: (small_files, 20),
+                'big': lambda: (big_file, 30), 'read': lambda: (read_files(m), 5),
+                'roles': lambda: (write_roles(m, m.count), 10),
+                'policy': lambda: (change_policy(m), 50), 'sysfs': lambda: (read_sysfs(m), 20)}
+        self.children = []
+        for name in self.names:
+            action, pause = make[name]()
+            self.children.append(machine.Background(quiet(action), pause))
+        if self.children:
+            machine.sleep(30)
+
+    def changes_roles(self):
+        return 'roles' in self.names
+
+    def stop(self):
+        while self.children:
+            self.children.pop().stop()
+
+    def adopt_roles(self, m):
+        """Whatever the load has set last is the role."""
+        for devid, role in machine.roles(m.uuid).items():
+            if devid in m.devs:
+                m.devs[devid]['role'] = role
+        if 'policy' in self.names:
+            m.policy = ''

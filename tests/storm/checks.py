@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What must hold after every step, whatever it was.
+import os
+import random
+import re
+
+import content
+import layout
+import machine
+from machine import Finding, MNT
+
+# Lines of the kernel's log that no step may cause.
+BAD = re.compile(r'forced readonly|Transaction aborted|transaction aborted|BTRFS critical|BUG:|'
+                 r'WARNING:|KASAN|UBSAN|assertion failed|remounting read-only|corrupt leaf|'
+                 r'errno=-|Oops|possible circular|parent transid verify failed|checksum verify failed|'
+                 r'csum failed|unable to find logical|BTRFS error .*bdev .* errs:')
+DAMAGE = re.compile(r'csum failed|parent transid verify failed|checksum verify failed|bdev .* errs:')
+CRASH = re.compile(r'errno=-5|forced readonly|remounting read-only|[Tt]ransaction aborted \(error -5\)|'
+                   r'bdev .* errs: wr')
+CHUNK_SLACK = 64 << 20
+
+
+def digest(text):
+    """An error text without what differs from case to case."""
+    lines = [line for line in text.strip().split('\n') if re.search(r'ERROR|error|rror:', line)]
+    line = (lines or text.strip().split('\n'))[-1]
+    return re.sub(r'/[/\w.-]+', 'PATH', re.sub(r'\d+', 'N', line))[:120]
+
+
+def chunks(m):
+    return machine.chunk_tree() if m.mount else None
+
+
+def log(m, source, step, noise):
+    for line in source.new():
+        if not BAD.search(line):
+            continue
+        if noise and re.search(noise, line):
+            continue
+        if (m.damaged or m.lost()) and DAMAGE.search(line):
+            continue
+        raise Finding('kernel: ' + digest(line), 'after %s: %s' % (step, line))
+
+
+def mount_state(m):
+    state = machine.mounts()
+    if bool(state) != bool(m.mount):
+        raise Finding('mount', 'mounted: %s, expected: %s' % (state, m.mount))
+    if not state:
+        return
+    if ('ro' in state[1]) != m.mount['ro']:
+        raise Finding('read-only' if 'ro' in state[1] else 'not read-only', ' '.join(state[1]))
+
+
+def devices(m, now):
+    """Device items: those of the model, with its roles and sizes."""
+    if set(now.devices) != set(m.devs):
+        raise Finding('devices', 'devids %s, expected %s' % (sorted(now.devices), sorted(m.devs)))
+    for devid, dev in m.devs.items():
+        got = now.devices[devid]
+        if got.total != dev['size']:
+            raise Finding('size of a device',
+                          'devid %d: %d, expected %d' % (devid, got.total, dev['size']))
+        if got.role != dev['role']:
+            raise Finding('role on disk', 'devid %d: %s, expected %s' % (devid, got.role, dev['role']))
+
+
+def roles(m):
+    if m.array.get('kernel') == 'stock':
+        return
+    shown = machine.roles(m.uuid)
+    for devid in m.ours():
+        if shown.get(devid) != m.devs[devid]['role']:
+            raise Finding('role in sysfs', 'devid %d: %s, expected %s' %
+                          (devid, shown.get(devid), m.devs[devid]['role']))
+
+
+def new_chunks(m, before, now):
+    """Chunks made by the step are where the roles allow them."""
+    for start, c in now.chunks.items():
+        if start in before.chunks or m.mixed():
+            continue
+        for devid in c.devids():
+            if layout.rank(m.devs[devid]['role'], c.kind) is None:
+                raise Finding('chunk on an excluded device', '%s %s chunk %d on devid %d, %s' % (
+                    c.kind, c.profile.name, start, devid, m.devs[devid]['role']))
+
+
+def misplaced(m, now):
+    """The kernel's count against ours; what is being freed may take a while."""
+    if m.mixed() or m.busy or m.loose:
+        return
+    writable = set(m.present()) | set(m.failing())
+    for _ in range(5):
+        pairs = [(kind, int(machine.read('%s/allocation/%s/misplaced_bytes' %
+                                         (machine.sysfs(m.uuid), kind), '-1')),
+                  now.misplaced(kind, writable)) for kind in ('data', 'metadata', 'system')]
+        wrong = [p for p in pairs if p[1] not in (-1, p[2])]
+        if not wrong:
+            return
+        machine.sleep(300)
+        os.sync()
+        now = machine.chunk_tree()
+    raise Finding('misplaced bytes', '%s: the kernel says %d, the chunk tree %d' % wrong[0])
+
+
+def sizes(m):
+    """df answers, and with something that can be."""
+    fs = os.statvfs(MNT)
+    total = sum(d['size'] for d in m.devs.values())
+    if fs.f_bavail * fs.f_frsize > total or fs.f_bavail > fs.f_blocks:
+        raise Finding('df', 'available %d of %d' % (fs.f_bavail * fs.f_frsize, total))
+
+
+def contents(m, moved):
+    """All files after steps that move them, a few otherwise."""
+    names = m.manifest.present()
+    if moved:
+        machine.drop_caches()
+    else:
+        names = random.Random(m.count).sample(names, min(5, len(names)))
+    wrong = content.compare(MNT, m.manifest, names)
+    if wrong:
+        raise Finding('contents', '\n'.join(wrong[:20]))
+
+
+def after(m, step, before, lazy=False):
+    mount_state(m)
+    if not m.mount:
+        return
+    if m.writable() and not lazy:
+        os.sync()
+        m.manifest.synced()
+    now = machine.chunk_tree()
+    wrong = now.broken()
+    if wrong:
+        raise Finding('chunk tree', wrong)
+    devices(m, now)
+    roles(m)
+    if before:
+        new_chunks(m, before, now)
+    if not lazy:
+        misplaced(m, now)
+    sizes(m)
+    contents(m, step.moves)
+
+
+def unmounted(m):
+    """The devices, read from outside, say the same."""
+    paths = [m.slots[d['slot']]['dev'] for d in m.devs.values() if d['slot'] is not None]
+    # Several fsids if there is a seed: the newest one counts.
+    images = layout.Images(paths)
+    try:
+        now = images.layout()
+    except layout.Unreadable as error:
+        if m.whole():
+            raise Finding('images', str(error)) from None
+        return
+    wrong = now.broken()
+    if wrong:
+        raise Finding('chunk tree on disk', wrong)
+    devices(m, now)
+    for sb in images.supers.values():
+        dev = m.devs.get(sb.device.devid)
+        if m.whole() and dev and not dev['seed'] and sb.device.role != dev['role']:
+            raise Finding('role in a super block', 'devid %d: %s, expected %s' % (
+                sb.device.devid, sb.device.role, dev['role']))
+
+
+def check(m):
+    """btrfs check, where it knows the format."""
+    if m.quota == 'simple' or m.missing():
+        return
+    result = machine.run('btrfs', 'check', m.any_dev())
+    if result.status:
+        raise Finding('btrfs check', result.out[-3000:])

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the storm command does: run, loop, replay, shrink, pairs.
+import json
+import os
+import queue
+import random
+import threading
+import time
+
+import history
+import pairs
+import runner
+import shrink
+
+
+def parser(argparse):
+    top = argparse.ArgumentParser(prog='storm', description='Random histories of administration, in the lab.')
+    top.add_argument('--kernel', help='the lab kernel')
+    top.add_argument('--stock', help='the stock kernel for the last mount')
+    top.add_argument('--timeout', type=int, default=300, help='wall-clock seconds for a machine (300)')
+    commands = top.add_subparsers(dest='command', required=True)
+    one = commands.add_parser('run', help='run the history of one seed')
+    one.add_argument('--seed', type=int, required=True)
+    many = commands.add_parser('loop', help='run histories for a time')
+    many.add_argument('--minutes', type=float, default=5)
+    many.add_argument('--seed', type=int, help='the first seed; fresh unless given')
+    many.add_argument('--jobs', type=int, default=2)
+    many.add_argument('--histories', type=int, default=0, help='end after so many')
+    for command in (one, many):
+        command.add_argument('--steps', type=int, default=40)
+        command.add_argument('--results', help='append records to this file')
+        command.add_argument('--findings', default='storm-findings', help='folder for failing histories')
+        command.add_argument('--cover', help='results of earlier runs: prefer pairs that were seen least')
+    replay = commands.add_parser('replay', help='run the steps of a file')
+    small = commands.add_parser('shrink', help='find the shortest history that fails alike')
+    small.add_argument('--output', help='where it goes (FILE with .short.storm)')
+    small.add_argument('--minutes', type=float, default=20)
+    for command in (replay, small):
+        command.add_argument('file')
+    seen = commands.add_parser('pairs', help='show which ordered pairs of steps were run')
+    seen.add_argument('results', nargs='+')
+    seen.add_argument('--least', type=int, default=5)
+    return top
+
+
+def show(record):
+    words = record['words']
+    done = [w for w in words if w['word'] != 'skipped']
+    refused = sum(w['word'] == 'refused' for w in done)
+    excused = sum(w['word'].startswith('excused') for w in done)
+    print('seed %s: %d steps, %d refused, %d excused, %.1f s%s' % (
+        record['seed'], len(done), refused, excused, record['seconds'],
+        ': ' + record['finding']['kind'] if record['finding'] else ''), flush=True)
+
+
+def kernel_name(options):
+    return os.path.basename(os.path.dirname(options.kernel))
+
+
+def keep(record, args, options):
+    record['kernel'] = kernel_name(options)
+    if args.results:
+        slim = {k: v for k, v in record.items() if k != 'steps' or record['finding']}
+        with open(args.results, 'a') as file:
+            file.write(json.dumps(slim) + '\n')
+    if record['finding']:
+        os.makedirs(args.findings, exist_ok=True)
+        path = '%s/%s.storm' % (args.findings, record['seed'])
+        history.save(path, record['array'], record['steps'], record['finding'], record['seed'])
+        with open(path[:-6] + '.txt', 'w') as file:
+            file.write('%s\n\n%s\n' % (record['finding']['kind'], record['finding']['text']))
+
+
+def run(args, options):
+    cover = pairs.counts([args.cover]) if args.cover else {}
+    record = runner.play(options, runner.new_state(args.seed, args.steps, cover),
+                         '%s/%d.d' % (args.findings, args.seed))
+    for word in record['words']:
+        print('  %-18s %s (%d ms)' % (word['step'], word['word'], word.get('ms', 0)))
+    show(record)
+    if record['finding']:
+        print(record['steps'][-1] if record['steps'] else 'mkfs')
+        print(record['finding']['text'])
+    keep(record, args, options)
+    return 1 if record['finding'] else 0
+
+
+def loop(args, options):
+    first = args.seed if args.seed is not None else random.SystemRandom().randrange(1 << 31)
+    print('# storm: the first seed is %d, the kernel %s' % (first, options.kernel), flush=True)
+    end = time.monotonic() + args.minutes * 60
+    seeds, lock, records, broken = queue.Queue(), threading.Lock(), [], []
+    for n in range(args.histories or 100000):
+        seeds.put(first + n)
+
+    def work():
+        while time.monotonic() < end and not broken:
+            try:
+                seed = seeds.get_nowait()
+            except queue.Empty:
+                return
+            cover = pairs.counts([args.cover]) if args.cover and os.path.exists(args.cover) else {}
+            try:
+                record = runner.play(options, runner.new_state(seed, args.steps, cover),
+                                     '%s/%d.d' % (args.findings, seed))
+            except runner.Broken as error:
+                broken.append(str(error))
+                return
+            with lock:
+                records.append(record)
+                keep(record, args, options)
+                show(record)
+    workers = [threading.Thread(target=work) for _ in range(args.jobs)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    return summary(records, broken)
+
+
+def summary(records, broken):
+    for text in broken:
+        print('not ok - the lab: ' + text)
+    bad = [r for r in records if r['finding']]
+    for n, record in enumerate(records, 1):
+        word = 'not ok' if record['finding'] else 'ok'
+        print('%s %d - the history of seed %s%s' % (word, n, record['seed'],
+              ': ' + record['finding']['kind'] if record['finding'] else ''))
+    print('1..%d' % len(records))
+    steps = sum(len(r['words']) for r in records)
+    print('# %d histories, %d steps, %d findings' % (len(records), steps, len(bad)))
+    return 1 if bad or broken or not records else 0
+
+
+def replay(args, options):
+    record = runner.play(options, history.load(args.file))
+    for word in record['words']:
+        print('  %-18s %s (%d ms)' % (word['step'], word['word'], word.get('ms', 0)))
+    show(record)
+    if record['finding']:
+        print(record['finding']['text'])
+    return 1 if record['finding'] else 0
+
+
+def main(argparse, argv):
+    args = parser(argparse).parse_args(argv[1:])
+    options = runner.Options(args.kernel, args.stock, args.timeout)
+    if args.command == 'run':
+        return run(args, options)
+    if args.command == 'loop':
+        return loop(args, options)
+    if args.command == 'replay':
+        return replay(args, options)
+    if args.command == 'shrink':
+        return shrink.main(args, options)
+    return pairs.main(args)

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# guest.py DIR: one boot of a history, in the lab.  DIR/state.json says where it
+# stands; DIR/steps gets a line before a step is done and DIR/words one after it,
+# so that the host knows where a machine that dies was.
+import json
+import os
+import random
+import sys
+import time
+
+import arrays
+import checks
+import machine
+import mounting
+import steps
+from beside import NAMES
+from machine import Finding
+from model import Model
+
+
+class History:
+    def __init__(self, folder):
+        self.folder = folder
+        with open(folder + '/state.json') as file:
+            self.state = json.load(file)
+        self.model = Model(self.state['array'], self.state.get('model'))
+        self.log = machine.Log()
+        self.done = self.state.get('done', 0)       # steps that were tried
+        self.executed = self.state.get('executed', 0)
+        self.last = self.state.get('last')
+        self.cover = self.state.get('cover', {})
+
+    def note(self, name, record):
+        with open('%s/%s' % (self.folder, name), 'a') as file:
+            file.write(json.dumps(record) + '\n')
+            file.flush()
+            os.fsync(file.fileno())
+
+    def next(self):
+        """The next step: from the list, or drawn."""
+        if 'steps' in self.state:
+            listed = self.state['steps']
+            return listed[self.done] if self.done < len(listed) else None
+        if self.executed >= self.state['count'] or self.done > 3 * self.state['count']:
+            return None
+        return self.draw(random.Random('%s/%d' % (self.state['seed'], self.done)))
+
+    def draw(self, rng):
+        m = self.model
+        names = steps.possible(m)
+        weights = [self.weight(name) for name in names]
+        step = steps.TABLE[rng.choices(names, weights)[0]]
+        a = step.draw(m, rng)
+        a['step'] = step.name
+        if step.besides and rng.random() < 0.35:
+            a['beside'] = rng.sample(NAMES, rng.choice([1, 1, 2, 3]))
+        if rng.random() < 0.25:
+            a['lazy'] = True
+        return a
+
+    def weight(self, name):
+        """Pairs that were seen least are preferred, if a record of them is given."""
+        base = steps.TABLE[name].weight
+        if not self.cover or not self.last:
+            return base
+        return base + 40 / (1 + self.cover.get('%s %s' % (self.last, name), 0)) ** 2
+
+    def one(self, a):
+        m = self.model
+        args = json.loads(json.dumps(a))
+        self.note('steps', a)
+        started = time.monotonic()
+        word = steps.perform(m, self.log, args['step'], args)
+        self.done += 1
+        if word is None:
+            self.note('words', {'step': a['step'], 'word': 'skipped'})
+            return
+        pair = [self.last, a['step']] if self.last else None
+        self.last = a['step']
+        self.executed += 1
+        self.note('words', {'step': a['step'], 'word': word, 'pair': pair,
+                            'ms': int((time.monotonic() - started) * 1000)})
+
+    def run(self):
+        m = self.model
+        if not self.state.get('model'):
+            arrays.make(m)
+            checks.log(m, self.log, 'mkfs', None)
+        else:
+            result = mounting.mount(m, self.state['opts'])
+            if result.status:
+                raise Finding('failed: mount', result.text())
+        while True:
+            a = self.next()
+            if a is None:
+                break
+            self.one(a)
+        return self.end()
+
+    def end(self):
+        """Everything is unmounted and checked; what the next boot needs is kept."""
+        m = self.model
+        for slot in m.slots:
+            if slot['state'] == 'failing':      # it is dead
+                slot['state'] = 'gone'
+                for dev in m.devs.values():
+                    if dev['slot'] is not None and m.slots[dev['slot']] is slot:
+                        dev['slot'] = None
+        if m.busy:
+            machine.run('btrfs', 'balance', 'cancel', machine.MNT)
+            m.busy = mounting.wait_balance()
+        mounting.unmount(m)
+        checks.log(m, self.log, 'umount', None)
+        checks.unmounted(m)
+        checks.check(m)
+        return {'end': 'done', 'model': m.save()}
+
+
+def verify(history):
+    """The last boot, on a stock kernel: it mounts and finds every file."""
+    m = history.model
+    m.array['kernel'] = 'stock'
+    result = mounting.mount(m, '')
+    if result.status:
+        raise Finding('stock: mount', result.text())
+    checks.contents(m, True)
+    mounting.unmount(m)
+    checks.log(m, history.log, 'the stock kernel', None)
+    checks.check(m)
+    return {'end': 'done'}
+
+
+def main():
+    history = History(sys.argv[1])
+    try:
+        result = verify(history) if history.state.get('verify') else history.run()
+    except Finding as finding:
+        result = {'end': 'finding', 'kind': finding.kind, 'text': finding.text}
+    result['executed'] = history.executed
+    with open(sys.argv[1] + '/result.json', 'w') as file:
+        json.dump(result, file)
+        file.flush()
+        os.fsync(file.fileno())
+    # A file system in an odd state must not delay the end of the machine.
+    machine.say('%s %s' % (result['end'], result.get('kind', '')))
+    sys.stdout.flush()
+    os._exit(0)
+
+
+main()

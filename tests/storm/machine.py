@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The lab machine as a step sees it: commands, disks, sysfs, the kernel's log.
+# Owns how something is done or read; knows nothing of what must come of it.
+import ctypes
+import errno
+import fcntl
+import os
+import re
+import struct
+import subprocess
+import sys
+import time
+
+import layout
+
+MNT = '/mnt'
+UUID = 'b7f5c0de-1ab0-4d15-8000-0000000000%02d'
+HANG = 3000     # seconds of virtual time after which a command hangs
+
+
+class Finding(Exception):
+    """Something that must not be.  The kind says whether two are alike."""
+
+    def __init__(self, kind, text=''):
+        super().__init__(kind)
+        self.kind, self.text = kind, text
+
+
+class Result:
+    def __init__(self, status, out):
+        self.status, self.out = status, out
+
+    def text(self):
+        return 'status %d: %s' % (self.status, self.out.strip())
+
+
+def run(*argv, timeout=HANG):
+    try:
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        raise Finding('hang: ' + ' '.join(argv[:3]), 'no end after %d s' % timeout) from None
+    return Result(done.returncode, done.stdout.decode(errors='replace'))
+
+
+def must(*argv):
+    result = run(*argv)
+    if result.status:
+        raise Finding('failed: ' + ' '.join(argv[:3]), '%s: %s' % (' '.join(argv), result.text()))
+    return result
+
+
+def write(path, text):
+    """0 or an errno: one write(2), as `echo` does."""
+    try:
+        fd = os.open(path, os.O_WRONLY)
+    except OSError as error:
+        return error.errno
+    try:
+        os.write(fd, text.encode())
+    except OSError as error:
+        return error.errno
+    finally:
+        os.close(fd)
+    return 0
+
+
+def read(path, default=None):
+    try:
+        with open(path) as file:
+            return file.read().strip()
+    except OSError:
+        return default
+
+
+def power(dev, how):
+    write('/sys/block/%s/lab/power' % os.path.basename(dev), how)
+
+
+def pull(dev):
+    return write('/sys/module/labdisk/parameters/remove', os.path.basename(dev))
+
+
+def sleep(milliseconds):
+    time.sleep(milliseconds / 1000)
+
+
+def drop_caches():
+    os.sync()
+    write('/proc/sys/vm/drop_caches', '3')
+
+
+class Log:
+    """The kernel's log since it was last asked for."""
+
+    def __init__(self):
+        self.fd = os.open('/dev/kmsg', os.O_RDONLY | os.O_NONBLOCK)
+
+    def new(self):
+        lines = []
+        while True:
+            try:
+                record = os.read(self.fd, 8192).decode(errors='replace')
+            except BlockingIOError:
+                return lines
+            except OSError:         # overwritten before it was read
+                continue
+            lines.append(record.split('\n')[0].partition(';')[2])
+
+
+def mounts():
+    with open('/proc/mounts') as file:
+        for line in file:
+            dev, where, kind, opts = line.split()[:4]
+            if where == MNT and kind == 'btrfs':
+                return dev, opts.split(',')
+    return None
+
+
+def sysfs(uuid):
+    return '/sys/fs/btrfs/' + uuid
+
+
+def roles(uuid):
+    """Devid to role, as sysfs shows it."""
+    found = {}
+    base = sysfs(uuid) + '/devinfo'
+    for devid in os.listdir(base):
+        text = read('%s/%s/role' % (base, devid))
+        match = re.search(r'\[(.*)\]', text or '')
+        if match and devid != '0':
+            found[int(devid)] = match.group(1)
+    return found
+
+
+# The numbers of the interface; the order is not that of the values on disk.
+IOCTL_ROLES = ['data-preferred', 'metadata-preferred', 'data-only', 'metadata-only']
+DEVICE_ROLES = 3 << 30 | 104 << 16 | 0x94 << 8 | 112
+ADD_DEV_ROLE = 1 << 30 | 64 << 16 | 0x94 << 8 | 113
+REASONS = ['', 'no such role', 'no such device', 'listed twice',
+           'too few devices left for the data profile', 'too few devices left for the metadata profile',
+           'too few devices left for the system profile', 'mixed block groups ignore roles']
+
+
+def on_mount(request, arg):
+    """An ioctl on the file system: 0 or an errno."""
+    fd = os.open(MNT, os.O_RDONLY)
+    try:
+        fcntl.ioctl(fd, request, arg)
+        return 0
+    except OSError as error:
+        return error.errno
+    finally:
+        os.close(fd)
+
+
+def set_roles(changes, force):
+    """Several roles at once, {devid: role}."""
+    rows = b''.join(struct.pack('<QII16x', d, IOCTL_ROLES.index(role), 0) for d, role in changes.items())
+    rows = ctypes.create_string_buffer(rows, len(rows))
+    arg = bytearray(struct.pack('<IIQQQII64x', 1, len(changes), ctypes.addressof(rows), int(force), 0, 0, 0))
+    error = on_mount(DEVICE_ROLES, arg)
+    reason = struct.unpack_from('<I', arg, 32)[0]
+    return Result(error, '%s %s' % (errno.errorcode.get(error, ''), REASONS[reason]))
+
+
+def add_with_role(path, role):
+    text = ctypes.create_string_buffer(path.encode())
+    arg = bytearray(struct.pack('<QII48x', ctypes.addressof(text), IOCTL_ROLES.index(role), 0))
+    error = on_mount(ADD_DEV_ROLE, arg)
+    return Result(error, os.strerror(error) if error else '')
+
+
+def chunk_tree():
+    fd = os.open(MNT, os.O_RDONLY)
+    try:
+        return layout.mounted(fd)
+    finally:
+        os.close(fd)
+
+
+def say(text):
+    print(text, flush=True)
+
+
+class Background:
+    """A child that repeats an action until it is told to stop.  It is a fork
+    of this program, so that it costs no start of a command."""
+
+    def __init__(self, action, pause):
+        self.pid = os.fork()
+        if self.pid:
+            return
+        try:
+            n = 0
+            while True:
+                action(n)
+                n += 1
+                sleep(pause)
+        except BaseException as error:     # a child must not go on as the parent
+            print('# beside: %r' % error, file=sys.stderr, flush=True)
+        finally:
+            os._exit(1)
+
+    def stop(self):
+        os.kill(self.pid, 9)
+        deadline = time.monotonic() + HANG
+        while time.monotonic() < deadline:
+            if os.waitpid(self.pid, os.WNOHANG)[0]:
+                return
+            sleep(5)
+        raise Finding('hang: a load beside', 'a process cannot be killed')

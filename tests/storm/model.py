@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What is known of the file system between two steps: disks, devices with their
+# roles and sizes, mount, contents.  Owns what is expected; does nothing itself.
+import content
+import layout
+import machine
+
+STATE = ('slots', 'devs', 'mount', 'subvols', 'ballast', 'count', 'uuid', 'busy', 'damaged',
+         'policy', 'swap', 'quota', 'full', 'stranded')
+
+
+class Model:
+    def __init__(self, array, saved=None):
+        self.array = array
+        self.slots = []         # {dev, kind, size, state: member, spare, failing, gone}
+        self.devs = {}          # devid: {slot or None, role, size, seed}
+        self.mount = None       # {opts, ro} while mounted
+        self.subvols, self.ballast, self.count = [], {}, 0
+        self.uuid = machine.UUID % 1
+        self.busy = ''          # balance, paused, scrub
+        self.damaged = False    # a device has missed writes
+        self.policy, self.swap, self.quota = 'pid', '', array.get('quota', '')
+        self.full = False
+        self.stranded = False   # the roles in force were forced onto too few devices
+        self.manifest = content.Manifest()
+        self.loose = False      # roles change while the step runs
+        if saved:
+            for name in STATE:
+                setattr(self, name, saved[name])
+            self.devs = {int(k): v for k, v in self.devs.items()}
+            self.manifest = content.Manifest(saved['files'])
+
+    def save(self):
+        state = {name: getattr(self, name) for name in STATE}
+        state['files'] = self.manifest.save()
+        return state
+
+    # --- disks ---
+
+    def mixed(self):
+        return bool(self.array.get('mixed'))
+
+    def free_slots(self):
+        return [i for i, s in enumerate(self.slots) if s['state'] == 'spare']
+
+    def slot_of(self, devid):
+        slot = self.devs[devid]['slot']
+        return None if slot is None else self.slots[slot]
+
+    def present(self):
+        """Devids that can be written to."""
+        return sorted(d for d, v in self.devs.items() if v['slot'] is not None and not v['seed'] and
+                      self.slots[v['slot']]['state'] == 'member')
+
+    def failing(self):
+        return sorted(d for d, v in self.devs.items() if v['slot'] is not None and
+                      self.slots[v['slot']]['state'] == 'failing')
+
+    def missing(self):
+        return sorted(d for d, v in self.devs.items() if v['slot'] is None)
+
+    def ours(self):
+        """Devids that are no seed."""
+        return sorted(d for d, v in self.devs.items() if not v['seed'])
+
+    def lost(self):
+        return set(self.missing()) | set(self.failing())
+
+    def whole(self):
+        return not self.lost() and not self.damaged
+
+    def any_dev(self):
+        """A path to mount by."""
+        return self.slots[self.devs[self.present()[0]]['slot']]['dev']
+
+    def writable(self):
+        return bool(self.mount) and not self.mount['ro']
+
+    def idle(self):
+        """Nothing exclusive runs."""
+        return self.writable() and not self.busy
+
+    def name(self, prefix):
+        self.count += 1
+        return '%s%d' % (prefix, self.count)
+
+    # --- what is allowed ---
+
+    def counts(self, roles, devids):
+        """Devices that may carry data, and metadata."""
+        return [sum(1 for d in devids if layout.rank(roles[d], kind) is not None)
+                for kind in ('data', 'metadata')]
+
+    def roles(self):
+        return {d: v['role'] for d, v in self.devs.items()}
+
+    def refuses_counts(self, chunks, before, after):
+        """Does a change of these counts leave a profile too few devices?"""
+        need = [most_demanding(chunks, kind) for kind in ('data', 'metadata', 'system')]
+        if after[0] < before[0] and after[0] < need[0]:
+            return 'too few devices left for the data profile'
+        if after[1] < before[1] and after[1] < max(need[1], need[2]):
+            return 'too few devices left for the (metadata|system) profile'
+        return None
+
+    def refuses_roles(self, chunks, changes):
+        """Why a change {devid: role} must be refused, or None."""
+        if self.mixed():
+            if any(role != 'data-preferred' for role in changes.values()):
+                return 'mixed block groups'
+            return None
+        devids = self.present() + self.failing()
+        new = {**self.roles(), **changes}
+        return self.refuses_counts(chunks, self.counts(self.roles(), devids),
+                                   self.counts(new, devids))
+
+    def refuses_removal(self, chunks, devid):
+        ours = self.ours()
+        left = len(self.devs) - 1
+        for kind in ('data', 'metadata', 'system', 'mixed'):
+            if most_demanding(chunks, kind) > left:
+                return 'unable to go below|minimum|devices'
+        writable = [d for d in self.present() + self.failing()]
+        if devid in writable and len(writable) == 1:
+            return 'only writ'
+        roles = self.roles()
+        if devid not in writable or self.mixed() or \
+                all(roles[d] == 'data-preferred' for d in writable):
+            return None
+        after = [d for d in writable if d != devid and d in ours]
+        if self.refuses_counts(chunks, self.counts(roles, writable), self.counts(roles, after)):
+            return 'unable to go below|minimum|devices|writ'
+        return None
+
+
+def most_demanding(chunks, kind):
+    return max([layout.PROFILES[p].least for p in chunks.profiles(kind)] + [1])

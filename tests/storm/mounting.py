@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# How the file system gets mounted and unmounted, and what options it is given.
+import fcntl
+import os
+import struct
+
+import machine
+from machine import Finding, MNT
+
+QUOTA_CTL = 3 << 30 | 16 << 16 | 0x94 << 8 | 40
+
+
+def draw_options(m, rng):
+    words = []
+    if rng.random() < 0.3:
+        words.append(rng.choice(['discard=async', 'nodiscard', 'discard']))
+    if rng.random() < 0.3:
+        words.append(rng.choice(['compress=zstd:1', 'compress-force=lzo', 'compress=zlib:1']))
+    if rng.random() < 0.15:
+        words.append('metadata_ratio=%d' % rng.choice([1, 4, 16]))
+    if rng.random() < 0.2:
+        words.append(rng.choice(['commit=1', 'ssd', 'nossd', 'flushoncommit', 'noatime', 'autodefrag']))
+    return ','.join(words)
+
+
+def mount(m, opts):
+    """Mounts by any device that is there, degraded if one is missing."""
+    machine.run('btrfs', 'device', 'scan', '--forget')
+    machine.must('btrfs', 'device', 'scan')
+    words = [opts] if opts else []
+    if m.missing():
+        words.append('degraded')
+    result = machine.run('mount', '-t', 'btrfs', *(['-o', ','.join(words)] if words else []),
+                         m.any_dev(), MNT)
+    if result.status == 0:
+        m.mount = {'opts': opts, 'ro': False}
+    return result
+
+
+def unmount(m):
+    if m.busy == 'balance':
+        wait_balance()
+    result = machine.run('umount', MNT)
+    if result.status:
+        raise Finding('failed: umount', result.text())
+    m.mount = None
+    m.manifest.synced()
+
+
+def wait_balance():
+    """'paused' or '' once it does not run any more."""
+    for _ in range(5000):
+        out = machine.run('btrfs', 'balance', 'status', MNT).out
+        if 'is running' not in out:
+            return 'paused' if 'is paused' in out else ''
+        machine.sleep(100)
+    raise Finding('hang: balance', out)
+
+
+def enable_quota(kind):
+    """Simple quotas by ioctl: older tools have no word for them."""
+    arg = bytearray(struct.pack('<QQ', 4 if kind == 'simple' else 1, 0))
+    fd = os.open(MNT, os.O_RDONLY)
+    try:
+        fcntl.ioctl(fd, QUOTA_CTL, arg)
+    finally:
+        os.close(fd)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The one table of step kinds, and how any step is done: what must be refused,
+# what may fail and why, what holds afterwards.
+import re
+
+import checks
+import machine
+import steps_balance
+import steps_device
+import steps_file
+import steps_mount
+import steps_role
+from beside import Besides
+
+TABLE = {s.name: s for module in (steps_role, steps_device, steps_balance, steps_file, steps_mount)
+         for s in module.STEPS}
+
+
+def possible(m):
+    return [name for name, s in TABLE.items() if s.ready(m)]
+
+
+def judge(step, m, a, result, before):
+    """A word on the outcome, or a Finding."""
+    reason = step.refused(m, a, before)
+    if result.status == 0:
+        if reason and not m.loose and not step.refused(m, a, checks.chunks(m)):
+            reason = None       # the last chunk of a profile went meanwhile
+        if reason and not m.loose:
+            raise machine.Finding('accepted: ' + step.name, 'should have been refused: ' + reason)
+        return 'done'
+    if reason and (step.silent or re.search(reason, result.out, re.I)):
+        return 'refused'
+    if m.loose and step.loose and re.search(step.loose, result.out, re.I):
+        return 'refused'
+    excuse = step.excuse(m, a, result, before)
+    if excuse:
+        return 'excused: ' + excuse
+    raise machine.Finding('failed: %s: %s' % (step.name, checks.digest(result.out)),
+                          'status %d: %s' % (result.status, result.out.strip()))
+
+
+def perform(m, log, name, a):
+    """Do one step and check all that must hold; returns a word or None."""
+    step = TABLE[name]
+    if not step.ready(m) or not step.fits(m, a):
+        return None
+    before = checks.chunks(m)
+    roles = m.roles()
+    besides = Besides(m, a.get('beside', []))
+    m.loose = besides.changes_roles()
+    try:
+        result = step.act(m, a)
+    finally:
+        besides.stop()
+    checks.log(m, log, step.name, step.noise)
+    word = judge(step, m, a, result, before)
+    if word == 'done':
+        step.effect(m, a, result)
+    elif word != 'refused':
+        step.failed(m, a, result)
+    if m.loose and m.mount:
+        besides.adopt_roles(m)
+    fixed = not m.loose and roles == m.roles() and not step.spills
+    checks.after(m, step, before if fixed else None, a.get('lazy', False))
+    m.loose = False
+    checks.log(m, log, step.name, step.noise)
+    return word

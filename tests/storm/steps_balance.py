@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Balance with all its control, and scrub.
+import layout
+import machine
+from base import Step, btrfs, no_space
+from machine import MNT
+from steps_device import room_without, writable_kinds
+
+
+def short_of_room(m, before):
+    """Is there no room for one more chunk of some kind?"""
+    for kind in ('data', 'metadata', 'mixed', 'system'):
+        for profile in before.profiles(kind):
+            largest = max(c.length for c in before.chunks.values() if c.kind == kind)
+            if before.room(kind, profile, m.present()) < largest + (64 << 20):
+                return '%s is short of room' % kind
+    return writable_kinds(m, before)
+
+
+class Balance(Step):
+    name, weight, moves = 'balance', 6, True
+
+    def ready(self, m):
+        return m.idle() and not m.lost()
+
+    def draw(self, m, rng):
+        filters = rng.choice([['-dusage=100'], ['-musage=100', '-f'], ['-dusage=30', '-musage=30'],
+                              ['-dlimit=2'], ['-mlimit=2', '-f'], ['-dusage=0', '-musage=0'], ['--full-balance']])
+        if m.mixed():
+            filters = [] if '-f' in filters else ['--full-balance']
+        return {'filters': filters}
+
+    def act(self, m, a):
+        return btrfs('balance', 'start', *(a['filters'] or ['--full-balance']), MNT)
+
+    def excuse(self, m, a, result, before):
+        if no_space(result):
+            return short_of_room(m, before) or (m.full and 'full') or None
+        if m.swap and 'busy' in result.out.lower():
+            return 'swap file'
+        return None
+
+
+class Convert(Step):
+    name, weight, moves = 'convert', 5, True
+
+    def ready(self, m):
+        return m.idle() and not m.lost() and not m.mixed()
+
+    def draw(self, m, rng):
+        n = len(m.present())
+        names = [p for p in layout.PROFILES.values() if p.least <= n or rng.random() < 0.05]
+        kind = rng.choice(['d', 'm', 'dm'])
+        pick = {k: rng.choice([p.name for p in names]) for k in kind}
+        return {'to': pick, 'soft': rng.random() < 0.3}
+
+    def act(self, m, a):
+        words = ['-%sconvert=%s%s' % (k, p, ',soft' if a['soft'] else '') for k, p in a['to'].items()]
+        return btrfs('balance', 'start', '-f', *words, MNT)
+
+    def refused(self, m, a, before):
+        devids = m.present()
+        counts = m.counts(m.roles(), devids)
+        for kind, profile in a['to'].items():
+            need = layout.PROFILES[profile].least
+            if need > len(devids) or need > counts[0 if kind == 'd' else 1]:
+                return 'Invalid argument|profile|devices'
+        return None
+
+    def excuse(self, m, a, result, before):
+        if no_space(result):
+            for kind, profile in a['to'].items():
+                for word in ['data'] if kind == 'd' else ['metadata', 'system']:
+                    used = sum(c.length for c in before.chunks.values() if c.kind == word)
+                    if before.room(word, profile, m.present()) < used + (128 << 20):
+                        return '%s is short of room' % word
+            return short_of_room(m, before)
+        if m.swap and 'busy' in result.out.lower():
+            return 'swap file'
+        return None
+
+    loose = 'Invalid argument|too few'
+
+
+class Preferred(Step):
+    """Move what is misplaced; it says what it leaves, and why."""
+    name, weight, moves = 'preferred', 5, True
+
+    def ready(self, m):
+        return m.idle() and not m.mixed()
+
+    def draw(self, m, rng):
+        return {'dry': rng.random() < 0.2, 'limit': rng.choice([None, None, 1])}
+
+    def act(self, m, a):
+        words = (['--dry-run'] if a['dry'] else [])
+        limit = ['--limit', str(a['limit'])] if a['limit'] else []
+        return btrfs(*words, 'balance', '--preferred-metadata', *limit, MNT)
+
+    def excuse(self, m, a, result, before):
+        # Its own exit statuses, with the reason: no room, swap file, roles that leave no way.
+        if result.status in (2, 4, 5, 6, 7, 8) and ('ERROR' in result.out or 'WARNING' in result.out):
+            return 'says why: %s' % result.out.strip().split('\n')[-1][:100]
+        if no_space(result):
+            return short_of_room(m, before)
+        return None
+
+
+class BalanceControl(Step):
+    """Start in the background, then pause, resume or cancel."""
+    name, weight, moves = 'balance-control', 4, True
+    besides = True
+
+    def ready(self, m):
+        return m.writable() and not m.lost() and m.busy in ('', 'paused')
+
+    def draw(self, m, rng):
+        after = rng.choice(['pause', 'cancel', 'pause-resume', 'pause-cancel'])
+        return {'after': after, 'wait': rng.choice([1, 10, 50, 200])}
+
+    def act(self, m, a):
+        if m.busy == 'paused':
+            return btrfs('balance', 'cancel' if 'cancel' in a['after'] else 'resume', MNT)
+        result = btrfs('balance', 'start', '--bg', '--full-balance', MNT)
+        if result.status:
+            return result
+        machine.sleep(a['wait'])
+        for word in a['after'].split('-'):
+            result = btrfs('balance', word, MNT)
+            if result.status == 2 and 'Not in progress' in result.out.replace('not', 'Not'):
+                break           # it was over before that
+            if result.status and not no_space(result):
+                return result
+        return machine.Result(0, result.out)
+
+    def state(self, m):
+        for _ in range(2000):
+            out = btrfs('balance', 'status', MNT).out
+            if 'is running' not in out:
+                return 'paused' if 'is paused' in out else ''
+            machine.sleep(100)
+        raise machine.Finding('hang: balance', out)
+
+    def excuse(self, m, a, result, before):
+        if no_space(result):
+            return short_of_room(m, before)
+        if m.swap and 'busy' in result.out.lower():
+            return 'swap file'
+        return None
+
+    def effect(self, m, a, result):
+        m.busy = self.state(m)
+
+    def failed(self, m, a, result):
+        m.busy = self.state(m)
+
+
+class Scrub(Step):
+    name, weight, moves = 'scrub', 4, True
+    noise = r'csum failed|i/o error|unable to fixup|fixed up error|bdev .* errs:|checksum error|super block'
+
+    def ready(self, m):
+        return bool(m.mount) and not m.lost() and m.busy in ('', 'paused') and not m.mount['ro']
+
+    def draw(self, m, rng):
+        return {'ro': rng.random() < 0.3, 'cancel': rng.choice([None, None, 3, 30])}
+
+    def act(self, m, a):
+        words = ['scrub', 'start'] + (['-r'] if a['ro'] else [])
+        if not a['cancel']:
+            return btrfs(*words, '-B', MNT)
+        result = btrfs(*words, MNT)
+        if result.status:
+            return result
+        machine.sleep(a['cancel'])
+        result = btrfs('scrub', 'cancel', MNT)
+        for _ in range(200):        # the starter writes its record after the end
+            if 'running' not in btrfs('scrub', 'status', MNT).out:
+                break
+            machine.sleep(50)
+        return machine.Result(0 if result.status == 2 else result.status, result.out)
+
+    def excuse(self, m, a, result, before):
+        if m.damaged and a['ro'] and 'no errors found' not in result.out:
+            return 'damage, read-only'
+        return None
+
+    def effect(self, m, a, result):
+        if not a['cancel'] and not a['ro'] and m.damaged:
+            m.damaged = False
+
+
+STEPS = [Balance(), Convert(), Preferred(), BalanceControl(), Scrub()]

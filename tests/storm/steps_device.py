@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Steps that change which devices there are, and their sizes.
+import layout
+import machine
+from base import Step, btrfs, no_space
+from machine import Finding, MNT
+
+MIB = 1 << 20
+
+
+def room_without(m, before, devids, resized=None):
+    """Could the chunks of these devices find room on the others?  None, or why
+    it is short.  By kind; with a margin of one chunk."""
+    writable = [d for d in m.present() if d not in devids]
+    for kind in ('mixed', 'metadata', 'data'):
+        for profile in before.profiles(kind):
+            need = sum(c.length for c in before.chunks.values()
+                       if c.kind == kind and c.profile.name == profile and
+                       set(c.devids()) & set(devids))
+            if not need:
+                continue
+            largest = max(c.length for c in before.chunks.values() if c.kind == kind)
+            room = before.room(kind, profile, writable)
+            if room < 2 * need + largest + 64 * MIB:
+                return '%s is short of room' % kind
+    return None
+
+
+def writable_kinds(m, before):
+    """Roles may leave a kind no device at all after force or a loss."""
+    for kind in ('data', 'metadata'):
+        for profile in before.profiles(kind):
+            fit = [d for d in m.present() if m.mixed() or
+                   layout.rank(m.devs[d]['role'], kind) is not None]
+            if len(fit) < layout.PROFILES[profile].least:
+                return 'no device for %s' % kind
+    return None
+
+
+def new_devid(m):
+    new = set(machine.chunk_tree().devices) - set(m.devs)
+    if len(new) != 1:
+        raise Finding('devices', 'new devids: %s' % sorted(new))
+    return new.pop()
+
+
+class Add(Step):
+    name, weight = 'add', 6
+
+    def ready(self, m):
+        return m.writable() and m.busy in ('', 'paused') and bool(m.free_slots())
+
+    def fits(self, m, a):
+        return m.slots[a['slot']]['state'] == 'spare'
+
+    def draw(self, m, rng):
+        return {'slot': rng.choice(m.free_slots()),
+                'role': rng.choice([None] + layout.ROLES) if not m.mixed() else None}
+
+    def act(self, m, a):
+        dev = m.slots[a['slot']]['dev']
+        machine.run('wipefs', '-qa', dev)
+        if a['role']:
+            return machine.add_with_role(dev, a['role'])
+        return btrfs('device', 'add', '-f', '-K', dev, MNT)
+
+    def excuse(self, m, a, result, before):
+        if no_space(result) and m.full:
+            return 'full'
+        return None
+
+    def effect(self, m, a, result):
+        m.slots[a['slot']]['state'] = 'member'
+        role = a['role'] or 'data-preferred'
+        m.devs[new_devid(m)] = {'slot': a['slot'], 'role': role, 'seed': False,
+                                'size': m.slots[a['slot']]['size']}
+        m.full = False
+
+
+class Remove(Step):
+    name, weight, moves = 'remove', 6, True
+
+    def candidates(self, m):
+        return m.present() + m.missing() if len(m.devs) > 1 else []
+
+    def ready(self, m):
+        return m.idle() and bool(self.candidates(m))
+
+    def fits(self, m, a):
+        return a['devid'] in self.candidates(m) and (a['by'] != 'missing' or m.missing())
+
+    def draw(self, m, rng):
+        devid = rng.choice(self.candidates(m))
+        if m.missing() and rng.random() < 0.6:
+            devid = m.missing()[0]
+        ways = ['path', 'devid'] if m.devs[devid]['slot'] is not None else ['devid', 'missing']
+        return {'devid': devid, 'by': rng.choice(ways)}
+
+    def act(self, m, a):
+        name = {'devid': str(a['devid']), 'missing': 'missing'}.get(a['by'])
+        return btrfs('device', 'remove', name or m.slot_of(a['devid'])['dev'], MNT)
+
+    def refused(self, m, a, before):
+        if m.swap:
+            return None
+        return m.refuses_removal(before, a['devid'])
+
+    def excuse(self, m, a, result, before):
+        if no_space(result):
+            return room_without(m, before, [a['devid']]) or writable_kinds(m, before)
+        if m.swap and 'busy' in result.out:
+            return 'swap file'
+        if m.loose and 'Input/output error' not in result.out:
+            return 'roles change' if no_space(result) else None
+        return None
+
+    def effect(self, m, a, result):
+        slot = m.devs[a['devid']]['slot']
+        if a['by'] == 'missing':    # the kernel chooses which
+            left = set(machine.chunk_tree().devices)
+            gone = [d for d in m.missing() if d not in left]
+            if len(gone) != 1:
+                raise Finding('devices', 'missing and removed: %s' % gone)
+            del m.devs[gone[0]]
+            return
+        del m.devs[a['devid']]
+        if slot is not None:
+            m.slots[slot]['state'] = 'spare'
+
+
+class Replace(Step):
+    name, weight, moves, spills = 'replace', 8, True, True
+    noise = r'bdev .* errs:|lost super block write|csum failed|i/o error'
+
+    def targets(self, m, devid):
+        return [i for i in m.free_slots() if m.slots[i]['size'] >= m.devs[devid]['size']]
+
+    def sources(self, m):
+        return [d for d in m.ours() if self.targets(m, d) and m.present()]
+
+    def ready(self, m):
+        return m.idle() and bool(self.sources(m))
+
+    def fits(self, m, a):
+        return a['devid'] in m.ours() and a['slot'] in self.targets(m, a['devid'])
+
+    def draw(self, m, rng):
+        weak = [d for d in self.sources(m) if d in m.lost()]
+        devid = rng.choice(weak if weak and rng.random() < 0.8 else self.sources(m))
+        return {'devid': devid, 'slot': rng.choice(self.targets(m, devid)),
+                'read': rng.random() < 0.4, 'cancel': rng.choice([None, None, None, 5, 60])}
+
+    def act(self, m, a):
+        dev = m.slots[a['slot']]['dev']
+        machine.run('wipefs', '-qa', dev)
+        words = ['replace', 'start', '-f', '-K'] + (['-r'] if a['read'] else [])
+        words += [str(a['devid']), dev, MNT]
+        if not a['cancel']:
+            return btrfs(*words[:2], '-B', *words[2:])
+        result = btrfs(*words)
+        if result.status:
+            return result
+        return self.cancel(a)
+
+    @staticmethod
+    def cancel(a):
+        """The start goes to the background before it has begun: try until it is over."""
+        for _ in range(200):
+            machine.sleep(a['cancel'])
+            result = btrfs('replace', 'cancel', MNT)
+            status = btrfs('replace', 'status', '-1', MNT).out
+            a['canceled'] = 'canceled' in status
+            if 'finished' in status or a['canceled']:
+                return machine.Result(0, status)
+            if 'not started' not in result.out:
+                break
+        return machine.Result(1, result.out + status)
+
+    def excuse(self, m, a, result, before):
+        if no_space(result):
+            return self.short(m, before, a)
+        return None
+
+    @staticmethod
+    def short(m, before, a):
+        """The stock kernel, too, needs a chunk of each kind."""
+        if sum(before.devices[d].free() for d in m.present() if d in before.devices) < 64 * MIB:
+            return 'no room at all'
+        for kind in ('data', 'metadata', 'mixed'):
+            for profile in before.profiles(kind):
+                if len(m.present()) < layout.PROFILES[profile].least:
+                    return None
+        return None
+
+    def effect(self, m, a, result):
+        if a.get('canceled'):
+            return
+        dev = m.devs[a['devid']]
+        if dev['slot'] is not None:
+            old = m.slots[dev['slot']]
+            old['state'] = 'gone' if old['state'] == 'failing' else 'spare'
+        dev['slot'] = a['slot']
+        m.slots[a['slot']]['state'] = 'member'
+
+
+class Resize(Step):
+    name, weight, moves = 'resize', 5, True
+
+    def ready(self, m):
+        return m.idle() and bool(m.present())
+
+    def fits(self, m, a):
+        return a['devid'] in m.present() and a['size'] <= m.slot_of(a['devid'])['size']
+
+    def draw(self, m, rng):
+        devid = rng.choice(m.present())
+        most = m.slot_of(devid)['size']
+        size = rng.choice([most, most * rng.randint(40, 100) // 100, m.devs[devid]['size'] - 20 * MIB])
+        return {'devid': devid, 'size': max(size, 80 * MIB) // 4096 * 4096 if size < most else most}
+
+    def act(self, m, a):
+        size = 'max' if a['size'] == m.slot_of(a['devid'])['size'] else str(a['size'])
+        return btrfs('filesystem', 'resize', '%d:%s' % (a['devid'], size), MNT)
+
+    def excuse(self, m, a, result, before):
+        if no_space(result) and a['size'] < m.devs[a['devid']]['size']:
+            freed = before.devices[a['devid']].free()
+            if freed < m.devs[a['devid']]['size'] - a['size'] + 64 * MIB:
+                return room_without(m, before, [a['devid']]) or writable_kinds(m, before) or \
+                    'the device is short of room'
+            return room_without(m, before, [a['devid']])
+        if m.swap and 'busy' in result.out.lower():
+            return 'swap file'
+        return None
+
+    def effect(self, m, a, result):
+        m.devs[a['devid']]['size'] = a['size'] // 4096 * 4096
+
+
+STEPS = [Add(), Remove(), Replace(), Resize()]

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Mounts and what goes wrong with disks: remount, freeze, lost devices, errors,
+# power cuts.
+import os
+
+import checks
+import content
+import layout
+import machine
+import mounting
+from base import Step, btrfs
+from machine import Finding, MNT, Result
+from steps_role import Tag
+
+CRASH_NOISE = (r'errno=-5|errno=-30|forced readonly|ransaction aborted \(error -(5|30)\)|bdev .* errs:|'
+               r'lost super block write|i/o error|csum failed|remounting read-only|Skipping commit')
+
+
+class Cycle(Step):
+    """Unmount, look at the devices from outside, mount again, perhaps otherwise."""
+    name, weight, moves, besides = 'cycle', 5, True, False
+
+    def ready(self, m):
+        return bool(m.mount) and not m.failing()
+
+    def draw(self, m, rng):
+        return {'opts': mounting.draw_options(m, rng), 'check': rng.random() < 0.3}
+
+    def act(self, m, a):
+        mounting.unmount(m)
+        checks.unmounted(m)
+        if a['check']:
+            checks.check(m)
+        return mounting.mount(m, a['opts'])
+
+
+class Remount(Step):
+    name, weight = 'remount', 4
+
+    def ready(self, m):
+        return bool(m.mount)
+
+    def draw(self, m, rng):
+        if m.mount['ro']:
+            return {'opts': 'rw'}
+        return {'opts': rng.choice(['ro', 'ro', 'rw,discard=async', 'rw,nodiscard', 'rw,compress=zstd:1',
+                                    'rw,compress=none', 'rw,metadata_ratio=4', 'rw,metadata_ratio=0',
+                                    'rw,noatime,commit=1'])}
+
+    def act(self, m, a):
+        return machine.run('mount', '-o', 'remount,' + a['opts'], MNT)
+
+    def refused(self, m, a, before):
+        return None
+
+    def excuse(self, m, a, result, before):
+        if a['opts'] == 'ro' and 'busy' in result.out and a.get('beside'):
+            return 'files are open for writing'
+        if a['opts'] == 'rw' and m.lost() and not before.readable_without(m.lost()):
+            return 'too many devices are missing'
+        return None
+
+    def effect(self, m, a, result):
+        if a['opts'] == 'ro':
+            m.manifest.synced()
+        m.mount['ro'] = a['opts'] == 'ro'
+
+
+class Freeze(Step):
+    name, weight = 'freeze', 2
+
+    def draw(self, m, rng):
+        return {'wait': rng.choice([1, 50, 300])}
+
+    def act(self, m, a):
+        result = machine.run('fsfreeze', '-f', MNT)
+        if result.status:
+            return result
+        machine.sleep(a['wait'])
+        return machine.run('fsfreeze', '-u', MNT)
+
+
+class Lose(Step):
+    """A disk is pulled out while the file system is not mounted."""
+    name, weight, moves, besides = 'lose', 3, True, False
+
+    def candidates(self, m):
+        if not m.mount or m.failing() or m.damaged or m.busy or len(m.present()) < 2:
+            return []
+        now = machine.chunk_tree()
+        return [d for d in m.present() if may_go(now, m, d)]
+
+    def ready(self, m):
+        return bool(self.candidates(m))
+
+    def fits(self, m, a):
+        return a['devid'] in self.candidates(m)
+
+    def draw(self, m, rng):
+        return {'devid': rng.choice(self.candidates(m))}
+
+    def act(self, m, a):
+        mounting.unmount(m)
+        slot = m.slot_of(a['devid'])
+        machine.pull(slot['dev'])
+        slot['state'] = 'gone'
+        m.devs[a['devid']]['slot'] = None
+        return mounting.mount(m, '')
+
+
+class Fail(Step):
+    """A disk stops answering while the file system is in use."""
+    name, weight, moves = 'fail', 3, True
+    noise = CRASH_NOISE
+
+    candidates = Lose.candidates
+    draw, fits, ready = Lose.draw, Lose.fits, Lose.ready
+
+    def ready(self, m):
+        return m.writable() and bool(self.candidates(m))
+
+    def act(self, m, a):
+        os.sync()
+        slot = m.slot_of(a['devid'])
+        machine.power(slot['dev'], 'cut')
+        slot['state'] = 'failing'
+        os.sync()
+        return Result(0, '')
+
+
+class Glitch(Step):
+    """A disk fails all requests for a while and comes back with what it has."""
+    name, weight, moves = 'glitch', 3, True
+    noise = CRASH_NOISE + '|transid|checksum'
+
+    candidates = Lose.candidates
+    draw, fits = Lose.draw, Lose.fits
+
+    def ready(self, m):
+        return m.writable() and not m.lost() and bool(self.candidates(m))
+
+    def act(self, m, a):
+        dev = m.slot_of(a['devid'])['dev']
+        os.sync()
+        machine.power(dev, 'cut keep')
+        m.damaged = True
+        for i in range(4):
+            path = 'v/' + m.name('g')
+            change = ('write', 0, 100000 * i + 100, m.count)
+            with open(os.path.join(MNT, path), 'wb') as file:
+                file.write(content.produce(change[3], change[2]))
+            m.manifest.change(path, change)
+        os.sync()
+        machine.power(dev, 'on')
+        result = btrfs('scrub', 'start', '-B', MNT)
+        if result.status == 0:
+            m.damaged = False
+        return result
+
+    def excuse(self, m, a, result, before):
+        return None
+
+
+def may_go(now, m, devid):
+    lost = m.lost() | {devid}
+    return all(sum(1 for d, _ in c.stripes if d in lost) <= c.profile.lost * c.profile.stripes and
+               c.survives(lost) for c in now.chunks.values())
+
+
+class PowerCut(Step):
+    """All disks lose power at once while something is written or changed."""
+    name, weight, moves, besides = 'powercut', 5, True, False
+    noise = CRASH_NOISE
+
+    def ready(self, m):
+        return m.writable() and not m.lost() and not m.damaged and m.busy in ('', 'paused')
+
+    def draw(self, m, rng):
+        tag = Tag().draw(m, rng)
+        return {'how': rng.choice(['cut', 'cut keep', 'cut random %d' % rng.randint(1, 99)]),
+                'wait': rng.choice([0, 3, 10, 20, 40, 80, 200]), 'during': rng.choice(['', 'tag', 'balance']),
+                'roles': tag['roles'], 'seed': rng.randint(1, 1 << 30), 'fsync': rng.random() < 0.5}
+
+    def fits(self, m, a):
+        return all(int(d) in m.ours() for d in a['roles'])
+
+    def act(self, m, a):
+        os.sync()
+        m.manifest.synced()
+        try:
+            self.workload(m, a)
+        except OSError:
+            return Result(0, '')    # no room: no power cut either
+        child = machine.Background(lambda n: self.during(m, a, n), 5)
+        machine.sleep(a['wait'])
+        paths = [s['dev'] for s in m.slots if s['state'] in ('member', 'spare')]
+        for dev in paths:
+            machine.power(dev, a['how'])
+        child.stop()
+        machine.run('umount', MNT)
+        m.mount['before'] = m.mount['opts']
+        for dev in paths:
+            machine.power(dev, 'on')
+        opts = m.mount['opts']
+        m.mount = None
+        result = mounting.mount(m, opts)
+        if result.status:
+            raise Finding('no mount after a power cut', result.text())
+        wrong = content.recover(MNT, m.manifest)
+        if wrong:
+            raise Finding('contents after a power cut', '\n'.join(wrong[:20]))
+        self.adopt(m, a)
+        m.busy = mounting.wait_balance()
+        return Result(0, '')
+
+    def during(self, m, a, n):
+        if n:
+            return
+        if a['during'] == 'tag' and not m.mixed():
+            machine.set_roles({int(d): role for d, role in a['roles'].items()}, False)
+        elif a['during'] == 'balance':
+            btrfs('balance', 'start', '--full-balance', MNT)
+
+    @staticmethod
+    def workload(m, a):
+        for i in range(8):
+            path = 'v/' + m.name('p')
+            change = ('write', 0, (a['seed'] + 7919 * i * i) % 300000 + 1, a['seed'] + i)
+            with open(os.path.join(MNT, path), 'wb') as file:
+                m.manifest.change(path, change)
+                file.write(content.produce(change[3], change[2]))
+                if a['fsync'] and i % 2:
+                    os.fsync(file.fileno())
+                    m.manifest.synced(path)
+
+    @staticmethod
+    def adopt(m, a):
+        """Roles are all old or all new."""
+        got = machine.roles(m.uuid)
+        old = {d: m.devs[d]['role'] for d in m.ours()}
+        new = {**old, **{int(d): r for d, r in a['roles'].items()}}
+        if got not in (old, new) or (got != old and a['during'] != 'tag'):
+            raise Finding('roles after a power cut', 'old %s, new %s, found %s' % (old, new, got))
+        for d, role in got.items():
+            m.devs[d]['role'] = role
+
+
+STEPS = [Cycle(), Remount(), Freeze(), Lose(), Fail(), Glitch(), PowerCut()]
