@@ -94,7 +94,7 @@ def read_sysfs(m):
 class Besides:
     def __init__(self, m, names):
         self.names = [n for n in names if m.mount and (n in ('df', 'read', 'sysfs') or m.writable())]
-        if m.array.get('kernel') == 'stock' or m.mixed():
+        if m.stock() or m.mixed():
             self.names = [n for n in self.names if n not in ('roles', 'sysfs', 'policy')]
         make = {'df': lambda: (ask_df, 5), 'small': lambda: (small_files, 20),
                 'big': lambda: (big_file, 30), 'read': lambda: (read_files(m), 5),

@@ -67,7 +67,7 @@ def devices(m, now):
 
 
 def roles(m):
-    if m.array.get('kernel') == 'stock':
+    if m.stock():
         return
     shown = machine.roles(m.uuid)
     for devid in m.ours():
@@ -89,7 +89,10 @@ def new_chunks(m, before, now):
 
 def misplaced(m, now):
     """The kernel's count against ours; what is being freed may take a while."""
-    if m.mixed() or m.busy or m.loose:
+    if m.mixed() or m.busy or m.loose or m.stock():
+        return
+    # If only devices of the seed have roles the kernel counts nothing.
+    if all(m.devs[d]['role'] == 'data-preferred' for d in m.ours()):
         return
     writable = set(m.present()) | set(m.failing())
     for _ in range(5):
@@ -109,7 +112,7 @@ def sizes(m):
     """df answers, and with something that can be."""
     fs = os.statvfs(MNT)
     total = sum(d['size'] for d in m.devs.values())
-    if fs.f_bavail * fs.f_frsize > total or fs.f_bavail > fs.f_blocks:
+    if fs.f_bavail * fs.f_frsize > total:
         raise Finding('df', 'available %d of %d' % (fs.f_bavail * fs.f_frsize, total))
 
 
@@ -130,7 +133,7 @@ def after(m, step, before, lazy=False):
     if not m.mount:
         return
     if m.writable() and not lazy:
-        os.sync()
+        machine.sync()
         m.manifest.synced()
     now = machine.chunk_tree()
     wrong = now.broken()
@@ -161,6 +164,10 @@ def unmounted(m):
     if wrong:
         raise Finding('chunk tree on disk', wrong)
     devices(m, now)
+    newest, total = images.newest(), sum(d.total for d in now.devices.values())
+    if newest.total_bytes != total or newest.num_devices != len(now.devices):
+        raise Finding('totals in the super block', '%d bytes of %d devices, the items say %d of %d' % (
+            newest.total_bytes, newest.num_devices, total, len(now.devices)))
     for sb in images.supers.values():
         dev = m.devs.get(sb.device.devid)
         if m.whole() and dev and not dev['seed'] and sb.device.role != dev['role']:

@@ -223,7 +223,7 @@ class Super:
         (self.bytenr, self.flags) = struct.unpack_from('<QQ', block, 48)
         self.good = block[64:72] == MAGIC
         (self.generation, self.root, self.chunk_root) = struct.unpack_from('<QQQ', block, 72)
-        self.num_devices, _, self.nodesize = struct.unpack_from('<QII', block, 0x88)
+        self.total_bytes, _, _, self.num_devices, _, self.nodesize = struct.unpack_from('<QQQQII', block, 0x70)
         size, self.chunk_generation = struct.unpack_from('<IQ', block, 0xa0)
         self.incompat = struct.unpack_from('<Q', block, 0xbc)[0]
         self.device = Device(block[0xc9:0xc9 + 98])

@@ -86,6 +86,20 @@ def sleep(milliseconds):
     time.sleep(milliseconds / 1000)
 
 
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def sync():
+    """Writes everything, and says if that failed."""
+    fd = os.open(MNT, os.O_RDONLY)
+    try:
+        if LIBC.syncfs(fd):
+            code = ctypes.get_errno()
+            raise Finding('sync: ' + errno.errorcode.get(code, str(code)))
+    finally:
+        os.close(fd)
+
+
 def drop_caches():
     os.sync()
     write('/proc/sys/vm/drop_caches', '3')
@@ -180,6 +194,10 @@ def chunk_tree():
         os.close(fd)
 
 
+def uuid_of(dev):
+    return run('blkid', '-p', '-s', 'UUID', '-o', 'value', dev).out.strip()
+
+
 def say(text):
     print(text, flush=True)
 
@@ -202,6 +220,11 @@ class Background:
             print('# beside: %r' % error, file=sys.stderr, flush=True)
         finally:
             os._exit(1)
+
+    @staticmethod
+    def idle(path):
+        """Has the action left its result there?"""
+        return os.path.exists(path)
 
     def stop(self):
         os.kill(self.pid, 9)

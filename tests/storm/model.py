@@ -38,6 +38,14 @@ class Model:
 
     # --- disks ---
 
+    def stock(self):
+        """A kernel without the series."""
+        return self.array.get('kernel') == 'stock'
+
+    def ratio(self):
+        """Has metadata_ratio made chunks that nothing needs?"""
+        return 'metadata_ratio' in self.array.get('opts', '') + str(self.mount)
+
     def mixed(self):
         return bool(self.array.get('mixed'))
 
@@ -99,9 +107,9 @@ class Model:
         """Does a change of these counts leave a profile too few devices?"""
         need = [most_demanding(chunks, kind) for kind in ('data', 'metadata', 'system')]
         if after[0] < before[0] and after[0] < need[0]:
-            return 'too few devices left for the data profile'
+            return 'too few devices.* left for the data profile'
         if after[1] < before[1] and after[1] < max(need[1], need[2]):
-            return 'too few devices left for the (metadata|system) profile'
+            return 'too few devices.* left for the (metadata|system) profile'
         return None
 
     def refuses_roles(self, chunks, changes):

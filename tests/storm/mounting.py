@@ -41,11 +41,20 @@ def mount(m, opts):
 def unmount(m):
     if m.busy == 'balance':
         wait_balance()
-    result = machine.run('umount', MNT)
-    if result.status:
-        raise Finding('failed: umount', result.text())
+    machine.sync()
+    leave()
     m.mount = None
     m.manifest.synced()
+
+
+def leave():
+    """Unmount as soon as the last command that uses it has ended."""
+    for _ in range(600):
+        result = machine.run('umount', MNT)
+        if result.status == 0:
+            return
+        machine.sleep(100)
+    raise Finding('failed: umount', result.text())
 
 
 def wait_balance():

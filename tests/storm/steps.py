@@ -9,11 +9,13 @@ import machine
 import steps_balance
 import steps_device
 import steps_file
+import steps_more
 import steps_mount
 import steps_role
 from beside import Besides
 
-TABLE = {s.name: s for module in (steps_role, steps_device, steps_balance, steps_file, steps_mount)
+TABLE = {s.name: s for module in (steps_role, steps_device, steps_balance, steps_file, steps_mount,
+                                           steps_more)
          for s in module.STEPS}
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Balance with all its control, and scrub.
+import re
+
 import layout
 import machine
 from base import Step, btrfs, no_space
@@ -88,7 +90,7 @@ class Preferred(Step):
     name, weight, moves = 'preferred', 5, True
 
     def ready(self, m):
-        return m.idle() and not m.mixed()
+        return m.idle() and not m.mixed() and not m.stock()
 
     def draw(self, m, rng):
         return {'dry': rng.random() < 0.2, 'limit': rng.choice([None, None, 1])}
@@ -100,7 +102,7 @@ class Preferred(Step):
 
     def excuse(self, m, a, result, before):
         # Its own exit statuses, with the reason: no room, swap file, roles that leave no way.
-        if result.status in (2, 4, 5, 6, 7, 8) and ('ERROR' in result.out or 'WARNING' in result.out):
+        if re.search('ERROR: .*(no room|swap)|WARNING: ', result.out):
             return 'says why: %s' % result.out.strip().split('\n')[-1][:100]
         if no_space(result):
             return short_of_room(m, before)
@@ -128,7 +130,7 @@ class BalanceControl(Step):
         machine.sleep(a['wait'])
         for word in a['after'].split('-'):
             result = btrfs('balance', word, MNT)
-            if result.status == 2 and 'Not in progress' in result.out.replace('not', 'Not'):
+            if result.status == 2 and re.search('not (in progress|running)', result.out, re.I):
                 break           # it was over before that
             if result.status and not no_space(result):
                 return result

@@ -61,7 +61,7 @@ class Add(Step):
     def act(self, m, a):
         dev = m.slots[a['slot']]['dev']
         machine.run('wipefs', '-qa', dev)
-        if a['role']:
+        if a['role'] and not m.stock():
             return machine.add_with_role(dev, a['role'])
         return btrfs('device', 'add', '-f', '-K', dev, MNT)
 
@@ -72,7 +72,7 @@ class Add(Step):
 
     def effect(self, m, a, result):
         m.slots[a['slot']]['state'] = 'member'
-        role = a['role'] or 'data-preferred'
+        role = 'data-preferred' if m.stock() else a['role'] or 'data-preferred'
         m.devs[new_devid(m)] = {'slot': a['slot'], 'role': role, 'seed': False,
                                 'size': m.slots[a['slot']]['size']}
         m.full = False
@@ -173,13 +173,16 @@ class Replace(Step):
             a['canceled'] = 'canceled' in status
             if 'finished' in status or a['canceled']:
                 return machine.Result(0, status)
-            if 'not started' not in result.out:
+            if 'not started' not in result.out and 'error' in result.out.lower():
                 break
         return machine.Result(1, result.out + status)
 
     def excuse(self, m, a, result, before):
         if no_space(result):
             return self.short(m, before, a)
+        if 'Input/output error' in result.out and m.failing() != [a['devid']] and m.failing() and \
+                any(c.profile.parity for c in before.chunks.values()):
+            return 'parity cannot be checked while another device fails'
         return None
 
     @staticmethod
@@ -218,6 +221,9 @@ class Resize(Step):
         most = m.slot_of(devid)['size']
         size = rng.choice([most, most * rng.randint(40, 100) // 100, m.devs[devid]['size'] - 20 * MIB])
         return {'devid': devid, 'size': max(size, 80 * MIB) // 4096 * 4096 if size < most else most}
+
+    def refused(self, m, a, before):
+        return 'Invalid argument' if a['size'] < 256 * MIB else None
 
     def act(self, m, a):
         size = 'max' if a['size'] == m.slot_of(a['devid'])['size'] else str(a['size'])

@@ -306,7 +306,7 @@ class Fill(FileStep):
         profiles it is known to be wrong for, or metadata that is full, no figure holds."""
         now = machine.chunk_tree()
         writable = m.present()
-        if m.loose or m.lost() or m.mixed() or m.quota or m.stranded or len(now.profiles('data')) > 1 or \
+        if m.ratio() or m.loose or m.lost() or m.mixed() or m.quota or m.stranded or len(now.profiles('data')) > 1 or \
                 all(m.devs[d]['role'] == 'data-preferred' for d in writable):
             return
         profile = next(iter(now.profiles('data')), 'single')

@@ -70,6 +70,10 @@ class Remount(Step):
 class Freeze(Step):
     name, weight = 'freeze', 2
 
+    def ready(self, m):
+        # With a device that fails the stock kernel finds its super block changed.
+        return m.writable() and not m.failing()
+
     def draw(self, m, rng):
         return {'wait': rng.choice([1, 50, 300])}
 
@@ -163,7 +167,14 @@ class Glitch(Step):
 
 
 def may_go(now, m, devid):
+    """Is everything readable without the device, and will it stay so?"""
     lost = m.lost() | {devid}
+    left = len(m.devs) - len(lost)
+    for kind in ('data', 'metadata', 'system', 'mixed'):
+        for profile in now.profiles(kind):
+            p = layout.PROFILES[profile]
+            if not p.lost or p.least > left:
+                return False
     return all(sum(1 for d, _ in c.stripes if d in lost) <= c.profile.lost * c.profile.stripes and
                c.survives(lost) for c in now.chunks.values())
 
@@ -198,10 +209,12 @@ class PowerCut(Step):
         for dev in paths:
             machine.power(dev, a['how'])
         child.stop()
-        machine.run('umount', MNT)
-        m.mount['before'] = m.mount['opts']
+        mounting.leave()
         for dev in paths:
             machine.power(dev, 'on')
+        # The kernel does not flush when it invalidates a removed device.
+        for slot in m.free_slots():
+            machine.run('wipefs', '-qa', m.slots[slot]['dev'])
         opts = m.mount['opts']
         m.mount = None
         result = mounting.mount(m, opts)
@@ -230,6 +243,7 @@ class PowerCut(Step):
             with open(os.path.join(MNT, path), 'wb') as file:
                 m.manifest.change(path, change)
                 file.write(content.produce(change[3], change[2]))
+                file.flush()
                 if a['fsync'] and i % 2:
                     os.fsync(file.fileno())
                     m.manifest.synced(path)

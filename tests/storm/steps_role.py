@@ -14,7 +14,7 @@ class Tag(Step):
     name, weight, loose = 'tag', 8, 'EINVAL|too few|Invalid'
 
     def ready(self, m):
-        return m.writable() and bool(m.ours())
+        return m.writable() and bool(m.ours()) and not m.stock()
 
     def fits(self, m, a):
         return all(int(d) in m.ours() for d in a['roles'])
@@ -55,7 +55,7 @@ class SysfsRole(Step):
     name, weight, silent = 'role', 6, True
 
     def ready(self, m):
-        return m.writable() and bool(m.ours())
+        return m.writable() and bool(m.ours()) and not m.stock()
 
     def fits(self, m, a):
         return a['devid'] in m.ours()
@@ -78,6 +78,9 @@ class SysfsRole(Step):
 
 class Policy(Step):
     name, weight = 'policy', 2
+
+    def ready(self, m):
+        return m.writable() and not m.stock()
 
     def draw(self, m, rng):
         return {'policy': rng.choice(['pid', 'roundrobin', 'roundrobin']),
@@ -102,8 +105,8 @@ class Show(Step):
         return bool(m.mount)
 
     def act(self, m, a):
-        for words in (['device', 'policy', 'usage', MNT], ['device', 'policy', 'show', MNT],
-                      ['filesystem', 'usage', MNT], ['device', 'stats', MNT]):
+        ours = [] if m.stock() else [['device', 'policy', 'show', MNT], ['device', 'policy', 'usage', MNT]]
+        for words in (*ours, ['filesystem', 'usage', MNT], ['device', 'stats', MNT]):
             result = btrfs(*words)
             if result.status:
                 return result
