@@ -70,7 +70,7 @@ def make(m):
     machine.must('mkfs.btrfs', '-q', '-f', '-K', '-U', m.uuid, '-d', array['data'], *words,
                  *[m.slots[i]['dev'] for i in first])
     for devid, i in enumerate(first + late):
-        m.slots[i]['state'] = 'member'
+        m.slots[i]['state'] = 'member' if i in first else 'spare'
         m.devs[devid + 1] = {'slot': i, 'role': 'data-preferred', 'seed': False,
                              'size': m.slots[i]['size']}
     result = mounting.mount(m, array.get('opts', ''))
@@ -78,6 +78,8 @@ def make(m):
         raise Finding('first mount', result.text())
     if late:
         machine.must('btrfs', 'device', 'add', '-f', '-K', *[m.slots[i]['dev'] for i in late], machine.MNT)
+    for i in late:
+        m.slots[i]['state'] = 'member'
     if array.get('quota'):
         mounting.enable_quota(array['quota'])
     machine.must('btrfs', 'subvolume', 'create', machine.MNT + '/v')

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # What the storm command does: run, loop, replay, shrink, pairs.
+import glob
 import json
 import os
 import queue
@@ -20,14 +21,16 @@ def parser(argparse):
     top.add_argument('--stock', help='the stock kernel for the last mount')
     top.add_argument('--timeout', type=int, default=300, help='wall-clock seconds for a machine (300)')
     commands = top.add_subparsers(dest='command', required=True)
+    small_check = commands.add_parser('check', help='run the kept cases, then histories of a fresh seed')
     one = commands.add_parser('run', help='run the history of one seed')
     one.add_argument('--seed', type=int, required=True)
     many = commands.add_parser('loop', help='run histories for a time')
-    many.add_argument('--minutes', type=float, default=5)
-    many.add_argument('--seed', type=int, help='the first seed; fresh unless given')
-    many.add_argument('--jobs', type=int, default=2)
-    many.add_argument('--histories', type=int, default=0, help='end after so many')
-    for command in (one, many):
+    for command in (many, small_check):
+        command.add_argument('--minutes', type=float, default=5)
+        command.add_argument('--seed', type=int, help='the first seed; fresh unless given')
+        command.add_argument('--jobs', type=int, default=2)
+        command.add_argument('--histories', type=int, default=0, help='end after so many')
+    for command in (one, many, small_check):
         command.add_argument('--steps', type=int, default=40)
         command.add_argument('--results', help='append records to this file')
         command.add_argument('--findings', default='storm-findings', help='folder for failing histories')
@@ -36,6 +39,7 @@ def parser(argparse):
     small = commands.add_parser('shrink', help='find the shortest history that fails alike')
     small.add_argument('--output', help='where it goes (FILE with .short.storm)')
     small.add_argument('--minutes', type=float, default=20)
+    replay.add_argument('--keep', help="folder for the kernel's log")
     for command in (replay, small):
         command.add_argument('file')
     seen = commands.add_parser('pairs', help='show which ordered pairs of steps were run')
@@ -49,13 +53,38 @@ def show(record):
     done = [w for w in words if w['word'] != 'skipped']
     refused = sum(w['word'] == 'refused' for w in done)
     excused = sum(w['word'].startswith('excused') for w in done)
-    print('seed %s: %d steps, %d refused, %d excused, %.1f s%s' % (
+    print('# seed %s: %d steps, %d refused, %d excused, %.1f s%s' % (
         record['seed'], len(done), refused, excused, record['seconds'],
-        ': ' + record['finding']['kind'] if record['finding'] else ''), flush=True)
+        ': ' + said(record['finding']) if record['finding'] else ''), flush=True)
+
+
+def said(finding):
+    stock = finding.get('stock')
+    if not stock:
+        return finding['kind']
+    return finding['kind'] + (' [the stock kernel, too]' if stock == finding['kind'] else
+                              ' [stock kernel: %s]' % stock)
 
 
 def kernel_name(options):
     return os.path.basename(os.path.dirname(options.kernel))
+
+
+def classify(record, options):
+    """A fault that the stock kernel has, too, is none of the series."""
+    finding = record['finding']
+    if not finding or not os.path.exists(options.stock) or finding['kind'].startswith('the test itself'):
+        return
+    plain = runner.Options(options.stock, '', options.timeout)
+    other = runner.play(plain, {'seed': record['seed'], 'array': record['array'], 'steps': record['steps']})
+    if other['finding']:
+        finding['stock'] = other['finding']['kind']
+
+
+def counts_as_fault(record):
+    """The same kind on the stock kernel does not count."""
+    finding = record['finding']
+    return bool(finding) and finding.get('stock') != finding['kind']
 
 
 def keep(record, args, options):
@@ -76,6 +105,7 @@ def run(args, options):
     cover = pairs.counts([args.cover]) if args.cover else {}
     record = runner.play(options, runner.new_state(args.seed, args.steps, cover),
                          '%s/%d.d' % (args.findings, args.seed))
+    classify(record, options)
     for word in record['words']:
         print('  %-18s %s (%d ms)' % (word['step'], word['word'], word.get('ms', 0)))
     show(record)
@@ -83,14 +113,26 @@ def run(args, options):
         print(record['steps'][-1] if record['steps'] else 'mkfs')
         print(record['finding']['text'])
     keep(record, args, options)
-    return 1 if record['finding'] else 0
+    return 1 if counts_as_fault(record) else 0
 
 
-def loop(args, options):
+def check(args, options):
+    """Kept cases fail no more; fresh histories neither."""
+    kept = []
+    for path in sorted(glob.glob(os.path.join(runner.HERE, 'cases', '*.storm'))):
+        record = runner.play(options, history.load(path))
+        classify(record, options)
+        record['seed'] = os.path.basename(path)
+        show(record)
+        kept.append(record)
+    return loop(args, options, kept)
+
+
+def loop(args, options, records=()):
     first = args.seed if args.seed is not None else random.SystemRandom().randrange(1 << 31)
     print('# storm: the first seed is %d, the kernel %s' % (first, options.kernel), flush=True)
     end = time.monotonic() + args.minutes * 60
-    seeds, lock, records, broken = queue.Queue(), threading.Lock(), [], []
+    seeds, lock, records, broken = queue.Queue(), threading.Lock(), list(records), []
     for n in range(args.histories or 100000):
         seeds.put(first + n)
 
@@ -107,6 +149,7 @@ def loop(args, options):
             except runner.Broken as error:
                 broken.append(str(error))
                 return
+            classify(record, options)
             with lock:
                 records.append(record)
                 keep(record, args, options)
@@ -122,11 +165,11 @@ def loop(args, options):
 def summary(records, broken):
     for text in broken:
         print('not ok - the lab: ' + text)
-    bad = [r for r in records if r['finding']]
+    bad = [r for r in records if counts_as_fault(r)]
     for n, record in enumerate(records, 1):
-        word = 'not ok' if record['finding'] else 'ok'
+        word = 'not ok' if counts_as_fault(record) else 'ok'
         print('%s %d - the history of seed %s%s' % (word, n, record['seed'],
-              ': ' + record['finding']['kind'] if record['finding'] else ''))
+              ': ' + said(record['finding']) if record['finding'] else ''))
     print('1..%d' % len(records))
     steps = sum(len(r['words']) for r in records)
     print('# %d histories, %d steps, %d findings' % (len(records), steps, len(bad)))
@@ -134,13 +177,14 @@ def summary(records, broken):
 
 
 def replay(args, options):
-    record = runner.play(options, history.load(args.file))
+    record = runner.play(options, history.load(args.file), args.keep)
+    classify(record, options)
     for word in record['words']:
         print('  %-18s %s (%d ms)' % (word['step'], word['word'], word.get('ms', 0)))
     show(record)
     if record['finding']:
         print(record['finding']['text'])
-    return 1 if record['finding'] else 0
+    return 1 if counts_as_fault(record) else 0
 
 
 def main(argparse, argv):
@@ -150,6 +194,8 @@ def main(argparse, argv):
         return run(args, options)
     if args.command == 'loop':
         return loop(args, options)
+    if args.command == 'check':
+        return check(args, options)
     if args.command == 'replay':
         return replay(args, options)
     if args.command == 'shrink':

@@ -66,6 +66,8 @@ class History:
     def weight(self, name):
         """Pairs that were seen least are preferred, if a record of them is given."""
         base = steps.TABLE[name].weight
+        if self.model.lost() and name in ('replace', 'remove', 'write', 'fill', 'tag'):
+            base *= 2
         if not self.cover or not self.last:
             return base
         return base + 40 / (1 + self.cover.get('%s %s' % (self.last, name), 0)) ** 2
@@ -92,15 +94,19 @@ class History:
             arrays.make(m)
             checks.log(m, self.log, 'mkfs', None)
         else:
+            again(m)
             result = mounting.mount(m, self.state['opts'])
             if result.status:
                 raise Finding('failed: mount', result.text())
+            checks.contents(m, True)
         while True:
             a = self.next()
             if a is None:
-                break
+                return self.end()
             self.one(a)
-        return self.end()
+            if m.reboot:
+                return {'end': 'boot', 'state': {'model': m.save(), 'done': self.done, 'executed': self.executed,
+                                                 'last': self.last, 'opts': m.reboot['opts']}}
 
     def end(self):
         """Everything is unmounted and checked; what the next boot needs is kept."""
@@ -121,9 +127,20 @@ class History:
         return {'end': 'done', 'model': m.save()}
 
 
+def again(m):
+    """A new machine has all disks: those that were lost are lost again."""
+    for slot in m.slots:
+        if slot['state'] == 'gone':
+            if slot.get('pulled'):
+                machine.pull(slot['dev'])
+            else:
+                machine.power(slot['dev'], 'cut')
+
+
 def verify(history):
     """The last boot, on a stock kernel: it mounts and finds every file."""
     m = history.model
+    again(m)
     result = mounting.mount(m, '')
     if result.status:
         raise Finding('stock: mount', result.text())

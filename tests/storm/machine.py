@@ -44,6 +44,20 @@ def run(*argv, timeout=HANG):
     return Result(done.returncode, done.stdout.decode(errors='replace'))
 
 
+def interrupted(argv, cancel, wait):
+    """Run a command, and after some milliseconds another one that stops it, until
+    it has ended.  Returns the result of the first."""
+    with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as child:
+        for _ in range(300):
+            sleep(wait)
+            if child.poll() is not None:
+                return Result(child.returncode, child.stdout.read().decode(errors='replace'))
+            run(*cancel)
+            wait = 100
+    raise Finding('hang: ' + ' '.join(argv[:3]), 'cannot be cancelled')
+
+
 def must(*argv):
     result = run(*argv)
     if result.status:
@@ -220,11 +234,6 @@ class Background:
             print('# beside: %r' % error, file=sys.stderr, flush=True)
         finally:
             os._exit(1)
-
-    @staticmethod
-    def idle(path):
-        """Has the action left its result there?"""
-        return os.path.exists(path)
 
     def stop(self):
         os.kill(self.pid, 9)

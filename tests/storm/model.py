@@ -24,6 +24,7 @@ class Model:
         self.full = False
         self.stranded = False   # the roles in force were forced onto too few devices
         self.manifest = content.Manifest()
+        self.reboot = None      # {opts}: another machine goes on
         self.loose = False      # roles change while the step runs
         if saved:
             for name in STATE:

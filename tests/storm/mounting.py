@@ -27,7 +27,8 @@ def draw_options(m, rng):
 def mount(m, opts):
     """Mounts by any device that is there, degraded if one is missing."""
     machine.run('btrfs', 'device', 'scan', '--forget')
-    machine.must('btrfs', 'device', 'scan')
+    # By name: for two seconds libblkid believes its cache.
+    machine.must('btrfs', 'device', 'scan', *[slot['dev'] for slot in m.slots if slot['state'] == 'member'])
     words = [opts] if opts else []
     if m.missing():
         words.append('degraded')

@@ -42,7 +42,7 @@ class Options:
     def __init__(self, kernel=None, stock=None, timeout=300):
         config = os.environ.get('LAB_CONFIG', 'uml')
         self.kernel = kernel or kernel_path(config)
-        self.stock = stock or kernel_path('uml-stock')
+        self.stock = kernel_path('uml-stock') if stock is None else stock
         self.timeout = timeout
         self.build = os.path.realpath(os.environ.get('top_builddir', os.path.join(TOP, 'build')))
         self.mem = '1G'

@@ -7,6 +7,7 @@ import re
 import checks
 import machine
 import steps_balance
+import steps_boot
 import steps_device
 import steps_file
 import steps_more

@@ -102,7 +102,7 @@ class Preferred(Step):
 
     def excuse(self, m, a, result, before):
         # Its own exit statuses, with the reason: no room, swap file, roles that leave no way.
-        if re.search('ERROR: .*(no room|swap)|WARNING: ', result.out):
+        if re.search('ERROR: .*(no room|swap|less to grow)|WARNING: ', result.out):
             return 'says why: %s' % result.out.strip().split('\n')[-1][:100]
         if no_space(result):
             return short_of_room(m, before)

@@ -102,9 +102,7 @@ class Remove(Step):
         return btrfs('device', 'remove', name or m.slot_of(a['devid'])['dev'], MNT)
 
     def refused(self, m, a, before):
-        if m.swap:
-            return None
-        return m.refuses_removal(before, a['devid'])
+        return None if m.swap else m.refuses_removal(before, a['devid'])
 
     def excuse(self, m, a, result, before):
         if no_space(result):
@@ -154,28 +152,13 @@ class Replace(Step):
     def act(self, m, a):
         dev = m.slots[a['slot']]['dev']
         machine.run('wipefs', '-qa', dev)
-        words = ['replace', 'start', '-f', '-K'] + (['-r'] if a['read'] else [])
+        words = ['btrfs', 'replace', 'start', '-B', '-f', '-K'] + (['-r'] if a['read'] else [])
         words += [str(a['devid']), dev, MNT]
         if not a['cancel']:
-            return btrfs(*words[:2], '-B', *words[2:])
-        result = btrfs(*words)
-        if result.status:
-            return result
-        return self.cancel(a)
-
-    @staticmethod
-    def cancel(a):
-        """The start goes to the background before it has begun: try until it is over."""
-        for _ in range(200):
-            machine.sleep(a['cancel'])
-            result = btrfs('replace', 'cancel', MNT)
-            status = btrfs('replace', 'status', '-1', MNT).out
-            a['canceled'] = 'canceled' in status
-            if 'finished' in status or a['canceled']:
-                return machine.Result(0, status)
-            if 'not started' not in result.out and 'error' in result.out.lower():
-                break
-        return machine.Result(1, result.out + status)
+            return machine.run(*words)
+        result = machine.interrupted(words, ['btrfs', 'replace', 'cancel', MNT], a['cancel'])
+        a['canceled'] = result.status != 0 and 'cancel' in result.out
+        return machine.Result(0, '') if a['canceled'] else result
 
     def excuse(self, m, a, result, before):
         if no_space(result):

@@ -169,36 +169,18 @@ class RemoveCancel(Remove):
                 'shrink': rng.random() < 0.4}
 
     def act(self, m, a):
-        child = machine.Background(lambda n: self.begin(m, a, n), 10000000)
-        machine.sleep(a['wait'])
-        for _ in range(300):
-            words = ['filesystem', 'resize'] if a['shrink'] else ['device', 'remove']
-            tail = ['cancel', MNT]
-            out = btrfs(*words, *tail).out
-            machine.sleep(100)
-            if child.idle('/tmp/removal'):
-                break
-        child.stop()
-        return Result(0, out)
-
-    @staticmethod
-    def begin(m, a, n):
-        if n:
-            return
         if a['shrink']:
-            size = m.devs[a['devid']]['size'] // 2
-            result = btrfs('filesystem', 'resize', '%d:%d' % (a['devid'], size), MNT)
+            words = ['filesystem', 'resize', '%d:%d' % (a['devid'], m.devs[a['devid']]['size'] // 2), MNT]
         else:
-            result = btrfs('device', 'remove', str(a['devid']), MNT)
-        with open('/tmp/removal', 'w') as file:
-            file.write('%d %s' % (result.status, result.out))
+            words = ['device', 'remove', str(a['devid']), MNT]
+        result = machine.interrupted(['btrfs', *words], ['btrfs', *words[:2], 'cancel', MNT], a['wait'])
+        return Result(0, result.out)
 
     def refused(self, m, a, before):
         return None
 
     def effect(self, m, a, result):
         now = machine.chunk_tree()
-        os.unlink('/tmp/removal')
         if a['devid'] not in now.devices:
             slot = m.devs.pop(a['devid'])['slot']
             m.slots[slot]['state'] = 'spare'

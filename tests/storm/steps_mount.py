@@ -102,12 +102,16 @@ class Lose(Step):
         return a['devid'] in self.candidates(m)
 
     def draw(self, m, rng):
-        return {'devid': rng.choice(self.candidates(m))}
+        return {'devid': rng.choice(self.candidates(m)), 'pull': rng.random() < 0.3}
 
     def act(self, m, a):
         mounting.unmount(m)
         slot = m.slot_of(a['devid'])
-        machine.pull(slot['dev'])
+        slot['pulled'] = a.get('pull', True)
+        if slot['pulled']:
+            machine.pull(slot['dev'])
+        else:
+            machine.power(slot['dev'], 'cut')
         slot['state'] = 'gone'
         m.devs[a['devid']]['slot'] = None
         return mounting.mount(m, '')
@@ -118,8 +122,7 @@ class Fail(Step):
     name, weight, moves = 'fail', 3, True
     noise = CRASH_NOISE
 
-    candidates = Lose.candidates
-    draw, fits, ready = Lose.draw, Lose.fits, Lose.ready
+    candidates, draw, fits = Lose.candidates, Lose.draw, Lose.fits
 
     def ready(self, m):
         return m.writable() and bool(self.candidates(m))
@@ -138,7 +141,7 @@ class Glitch(Step):
     name, weight, moves = 'glitch', 3, True
     noise = CRASH_NOISE + '|transid|checksum'
 
-    candidates = Lose.candidates
+    candidates = Fail.candidates
     draw, fits = Lose.draw, Lose.fits
 
     def ready(self, m):
@@ -167,13 +170,14 @@ class Glitch(Step):
 
 
 def may_go(now, m, devid):
-    """Is everything readable without the device, and will it stay so?"""
+    """Is everything readable without the device, and will it stay so?  With
+    parity the stock kernel loses writes: no."""
     lost = m.lost() | {devid}
     left = len(m.devs) - len(lost)
     for kind in ('data', 'metadata', 'system', 'mixed'):
         for profile in now.profiles(kind):
             p = layout.PROFILES[profile]
-            if not p.lost or p.least > left:
+            if not p.lost or p.parity or p.least > left:
                 return False
     return all(sum(1 for d, _ in c.stripes if d in lost) <= c.profile.lost * c.profile.stripes and
                c.survives(lost) for c in now.chunks.values())
@@ -201,8 +205,8 @@ class PowerCut(Step):
         m.manifest.synced()
         try:
             self.workload(m, a)
-        except OSError:
-            return Result(0, '')    # no room: no power cut either
+        except OSError as error:    # no power cut either
+            return Result(error.errno, error.strerror)
         child = machine.Background(lambda n: self.during(m, a, n), 5)
         machine.sleep(a['wait'])
         paths = [s['dev'] for s in m.slots if s['state'] in ('member', 'spare')]
@@ -227,6 +231,9 @@ class PowerCut(Step):
         m.busy = mounting.wait_balance()
         return Result(0, '')
 
+    def excuse(self, m, a, result, before):
+        return 'no room' if 'No space left' in result.out and (m.full or m.ballast or m.stranded) else None
+
     def during(self, m, a, n):
         if n:
             return
@@ -240,17 +247,24 @@ class PowerCut(Step):
         for i in range(8):
             path = 'v/' + m.name('p')
             change = ('write', 0, (a['seed'] + 7919 * i * i) % 300000 + 1, a['seed'] + i)
-            with open(os.path.join(MNT, path), 'wb') as file:
-                m.manifest.change(path, change)
-                file.write(content.produce(change[3], change[2]))
-                file.flush()
-                if a['fsync'] and i % 2:
-                    os.fsync(file.fileno())
-                    m.manifest.synced(path)
+            m.manifest.change(path, change)
+            try:
+                with open(os.path.join(MNT, path), 'wb', buffering=0) as file:
+                    file.write(content.produce(change[3], change[2]))
+                    if a['fsync'] and i % 2:
+                        os.fsync(file.fileno())
+                        m.manifest.synced(path)
+            except OSError:
+                if os.path.exists(os.path.join(MNT, path)):
+                    os.unlink(os.path.join(MNT, path))
+                m.manifest.delete(path)
+                raise
 
     @staticmethod
     def adopt(m, a):
         """Roles are all old or all new."""
+        if m.stock():
+            return
         got = machine.roles(m.uuid)
         old = {d: m.devs[d]['role'] for d in m.ours()}
         new = {**old, **{int(d): r for d, r in a['roles'].items()}}

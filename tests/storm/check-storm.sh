@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Five minutes of the storm: first the kept cases, then histories of a fresh seed,
+# which is printed. STORM_SEED= repeats a seed, STORM_MINUTES= changes the time.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../lab/lib.sh"
+cache=${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}
+export top_builddir=${top_builddir:-$here/../../build}
+
+[ -e "$cache/${LAB_KERNEL:-6.12}/build-${LAB_CONFIG:-uml}/linux" ] ||
+	skip_all 'no lab kernel; ./quickstart builds it'
+[ -e "$top_builddir/root/usr/sbin/btrfs-policy" ] ||
+	skip_all "the commands are not installed in $top_builddir/root; make check-storm does"
+exec python3 "$here/storm" check --minutes "${STORM_MINUTES:-5}" \
+	--results "$top_builddir/tests/storm-results.json" --findings "$top_builddir/tests/storm-findings" \
+	${STORM_SEED:+--seed "$STORM_SEED"}
