@@ -141,6 +141,8 @@ def after(m, step, before, lazy=False):
         raise Finding('chunk tree', wrong)
     devices(m, now)
     roles(m)
+    # Roles that were forced, or set by a load, may leave a profile too few devices.
+    m.stranded = bool(m.refuses_counts(now, [99, 99], m.counts(m.roles(), m.present())))
     if before:
         new_chunks(m, before, now)
     if not lazy:

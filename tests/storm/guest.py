@@ -124,6 +124,7 @@ class History:
         checks.log(m, self.log, 'umount', None)
         checks.unmounted(m)
         checks.check(m)
+        mounting.flush(m)
         return {'end': 'done', 'model': m.save()}
 
 

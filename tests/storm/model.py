@@ -7,7 +7,7 @@ import layout
 import machine
 
 STATE = ('slots', 'devs', 'mount', 'subvols', 'ballast', 'count', 'uuid', 'busy', 'damaged',
-         'policy', 'swap', 'quota', 'full', 'stranded')
+         'policy', 'swap', 'quota', 'full', 'stranded', 'cancelled')
 
 
 class Model:
@@ -22,6 +22,8 @@ class Model:
         self.damaged = False    # a device has missed writes
         self.policy, self.swap, self.quota = 'pid', '', array.get('quota', '')
         self.full = False
+        # The stock kernel may keep a request to cancel a removal, and refuse balance.
+        self.cancelled = False
         self.stranded = False   # the roles in force were forced onto too few devices
         self.manifest = content.Manifest()
         self.reboot = None      # {opts}: another machine goes on

@@ -36,6 +36,7 @@ def mount(m, opts):
                          m.any_dev(), MNT)
     if result.status == 0:
         m.mount = {'opts': opts, 'ro': False}
+        m.cancelled = False
     return result
 
 
@@ -46,6 +47,15 @@ def unmount(m):
     leave()
     m.mount = None
     m.manifest.synced()
+
+
+def flush(m):
+    """An orderly end of a machine writes the caches of all disks, of spare ones, too."""
+    for slot in m.slots:
+        if slot['state'] in ('member', 'spare'):
+            fd = os.open(slot['dev'], os.O_WRONLY)
+            os.fsync(fd)
+            os.close(fd)
 
 
 def leave():

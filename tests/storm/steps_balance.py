@@ -37,6 +37,8 @@ class Balance(Step):
         return btrfs('balance', 'start', *(a['filters'] or ['--full-balance']), MNT)
 
     def excuse(self, m, a, result, before):
+        if m.cancelled and 'Invalid argument' in result.out:
+            return 'a cancel is left over'
         if no_space(result):
             return short_of_room(m, before) or (m.full and 'full') or None
         if m.swap and 'busy' in result.out.lower():
@@ -71,6 +73,8 @@ class Convert(Step):
         return None
 
     def excuse(self, m, a, result, before):
+        if m.cancelled and 'Invalid argument' in result.out:
+            return 'a cancel is left over'
         if no_space(result):
             for kind, profile in a['to'].items():
                 for word in ['data'] if kind == 'd' else ['metadata', 'system']:
@@ -101,6 +105,8 @@ class Preferred(Step):
         return btrfs(*words, 'balance', '--preferred-metadata', *limit, MNT)
 
     def excuse(self, m, a, result, before):
+        if m.cancelled and 'Invalid argument' in result.out:
+            return 'a cancel is left over'
         # Its own exit statuses, with the reason: no room, swap file, roles that leave no way.
         if re.search('ERROR: .*(no room|swap|less to grow)|WARNING: ', result.out):
             return 'says why: %s' % result.out.strip().split('\n')[-1][:100]
@@ -145,6 +151,8 @@ class BalanceControl(Step):
         raise machine.Finding('hang: balance', out)
 
     def excuse(self, m, a, result, before):
+        if m.cancelled and 'Invalid argument' in result.out:
+            return 'a cancel is left over'
         if no_space(result):
             return short_of_room(m, before)
         if m.swap and 'busy' in result.out.lower():
@@ -184,6 +192,8 @@ class Scrub(Step):
         return machine.Result(0 if result.status == 2 else result.status, result.out)
 
     def excuse(self, m, a, result, before):
+        if m.cancelled and 'Invalid argument' in result.out:
+            return 'a cancel is left over'
         if m.damaged and a['ro'] and 'no errors found' not in result.out:
             return 'damage, read-only'
         return None

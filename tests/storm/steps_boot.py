@@ -26,6 +26,7 @@ class Reboot(Step):
         opts = m.mount['opts']
         mounting.unmount(m)
         checks.unmounted(m)
+        mounting.flush(m)
         m.reboot = {'opts': opts}
         return Result(0, '')
 

@@ -180,6 +180,7 @@ class RemoveCancel(Remove):
         return None
 
     def effect(self, m, a, result):
+        m.cancelled = True
         now = machine.chunk_tree()
         if a['devid'] not in now.devices:
             slot = m.devs.pop(a['devid'])['slot']
