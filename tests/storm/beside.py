@@ -59,14 +59,16 @@ def read_files(m):
     return action
 
 
-def write_roles(m, seed):
-    """One role a turn, through sysfs, as the kernel lets us."""
+def write_roles(m, seed, target):
+    """One role a turn, through sysfs, as the kernel lets us; mostly that of the
+    device that the step is about."""
     rng = random.Random(seed)
     devids = m.ours()
     names = layout.ROLES if seed % 2 else ['data-preferred', 'metadata-preferred']
 
     def action(_):
-        path = '%s/devinfo/%d/role' % (machine.sysfs(m.uuid), rng.choice(devids))
+        devid = target if target in devids and rng.random() < 0.7 else rng.choice(devids)
+        path = '%s/devinfo/%d/role' % (machine.sysfs(m.uuid), devid)
         machine.write(path, rng.choice(names))
     return action
 
@@ -92,13 +94,13 @@ def read_sysfs(m):
 
 
 class Besides:
-    def __init__(self, m, names):
+    def __init__(self, m, names, target=None):
         self.names = [n for n in names if m.mount and (n in ('df', 'read', 'sysfs') or m.writable())]
         if m.stock() or m.mixed():
             self.names = [n for n in self.names if n not in ('roles', 'sysfs', 'policy')]
         make = {'df': lambda: (ask_df, 5), 'small': lambda: (small_files, 20),
                 'big': lambda: (big_file, 30), 'read': lambda: (read_files(m), 5),
-                'roles': lambda: (write_roles(m, m.count), 10),
+                'roles': lambda: (write_roles(m, m.count, target), 5),
                 'policy': lambda: (change_policy(m), 50), 'sysfs': lambda: (read_sysfs(m), 20)}
         self.children = []
         for name in self.names:

@@ -182,5 +182,8 @@ def check(m):
     if m.quota == 'simple' or m.missing():
         return
     result = machine.run('btrfs', 'check', m.any_dev())
-    if result.status:
+    # Counts of qgroups after a rescan beside writers, or a power cut, are the stock
+    # kernel's, and wrong there at times.
+    counts_only = 'Counts for qgroup' in result.out and 'ERROR' not in result.out
+    if result.status and not counts_only:
         raise Finding('btrfs check', result.out[-3000:])

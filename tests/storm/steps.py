@@ -51,7 +51,7 @@ def perform(m, log, name, a):
         return None
     before = checks.chunks(m)
     roles = m.roles()
-    besides = Besides(m, a.get('beside', []))
+    besides = Besides(m, a.get('beside', []), a.get('devid'))
     m.loose = besides.changes_roles()
     try:
         result = step.act(m, a)

@@ -65,7 +65,7 @@ class Rot(Step):
         return m.writable() and not m.lost() and not m.damaged and m.busy in ('', 'paused') and \
             bool(self.candidates(m))
 
-    candidates = Fail.candidates
+    candidates, few = Fail.candidates, False
 
     def draw(self, m, rng):
         return {'devid': rng.choice(self.candidates(m)), 'seed': rng.randint(1, 1 << 30),

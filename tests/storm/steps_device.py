@@ -107,6 +107,8 @@ class Remove(Step):
     def excuse(self, m, a, result, before):
         if no_space(result):
             return room_without(m, before, [a['devid']]) or writable_kinds(m, before)
+        if m.cancelled and 'canceled' in result.out:
+            return 'a cancel is left over'
         if m.swap and 'busy' in result.out:
             return 'swap file'
         if m.loose and 'Input/output error' not in result.out:
@@ -219,6 +221,8 @@ class Resize(Step):
                 return room_without(m, before, [a['devid']]) or writable_kinds(m, before) or \
                     'the device is short of room'
             return room_without(m, before, [a['devid']])
+        if m.cancelled and 'canceled' in result.out:
+            return 'a cancel is left over'
         if m.swap and 'busy' in result.out.lower():
             return 'swap file'
         return None

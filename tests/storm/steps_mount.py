@@ -88,12 +88,13 @@ class Freeze(Step):
 class Lose(Step):
     """A disk is pulled out while the file system is not mounted."""
     name, weight, moves, besides = 'lose', 3, True, False
+    few = True
 
     def candidates(self, m):
         if not m.mount or m.failing() or m.damaged or m.busy or len(m.present()) < 2:
             return []
         now = machine.chunk_tree()
-        return [d for d in m.present() if may_go(now, m, d)]
+        return [d for d in m.present() if may_go(now, m, d, self.few)]
 
     def ready(self, m):
         return bool(self.candidates(m))
@@ -120,6 +121,7 @@ class Lose(Step):
 class Fail(Step):
     """A disk stops answering while the file system is in use."""
     name, weight, moves = 'fail', 3, True
+    few = False
     noise = CRASH_NOISE
 
     candidates, draw, fits = Lose.candidates, Lose.draw, Lose.fits
@@ -141,7 +143,7 @@ class Glitch(Step):
     name, weight, moves = 'glitch', 3, True
     noise = CRASH_NOISE + '|transid|checksum'
 
-    candidates = Fail.candidates
+    candidates, few = Fail.candidates, False
     draw, fits = Lose.draw, Lose.fits
 
     def ready(self, m):
@@ -169,15 +171,16 @@ class Glitch(Step):
         return None
 
 
-def may_go(now, m, devid):
+def may_go(now, m, devid, few=False):
     """Is everything readable without the device, and will it stay so?  With
-    parity the stock kernel loses writes: no."""
+    parity the stock kernel loses writes: no.  few: fewer devices than new chunks
+    of the profile need may be left."""
     lost = m.lost() | {devid}
     left = len(m.devs) - len(lost)
     for kind in ('data', 'metadata', 'system', 'mixed'):
         for profile in now.profiles(kind):
             p = layout.PROFILES[profile]
-            if not p.lost or p.parity or p.least > left:
+            if not p.lost or p.parity or (p.least > left and not few):
                 return False
     return all(sum(1 for d, _ in c.stripes if d in lost) <= c.profile.lost * c.profile.stripes and
                c.survives(lost) for c in now.chunks.values())
