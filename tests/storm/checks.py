@@ -66,6 +66,13 @@ def devices(m, now):
             raise Finding('role on disk', 'devid %d: %s, expected %s' % (devid, got.role, dev['role']))
 
 
+def devinfo(m):
+    """sysfs shows the devices that there are, and none that is gone."""
+    shown = {int(d) for d in os.listdir(machine.sysfs(m.uuid) + '/devinfo')} - {0}
+    if shown != set(m.devs):
+        raise Finding('devinfo in sysfs', 'devids %s, expected %s' % (sorted(shown), sorted(m.devs)))
+
+
 def roles(m):
     if m.stock():
         return
@@ -140,6 +147,7 @@ def after(m, step, before, lazy=False):
     if wrong:
         raise Finding('chunk tree', wrong)
     devices(m, now)
+    devinfo(m)
     roles(m)
     # Roles that were forced, or set by a load, may leave a profile too few devices.
     m.stranded = bool(m.refuses_counts(now, [99, 99], m.counts(m.roles(), m.present())))

@@ -109,7 +109,7 @@ class Remove(Step):
             return room_without(m, before, [a['devid']]) or writable_kinds(m, before)
         if m.cancelled and 'canceled' in result.out:
             return 'a cancel is left over'
-        if m.swap and 'busy' in result.out:
+        if m.swap and 'busy' in result.out.lower():
             return 'swap file'
         if m.loose and 'Input/output error' not in result.out:
             return 'roles change' if no_space(result) else None
@@ -165,6 +165,8 @@ class Replace(Step):
     def excuse(self, m, a, result, before):
         if no_space(result):
             return self.short(m, before, a)
+        if m.swap and 'Text file busy' in result.out:
+            return 'swap file'
         if 'Input/output error' in result.out and m.failing() != [a['devid']] and m.failing() and \
                 any(c.profile.parity for c in before.chunks.values()):
             return 'parity cannot be checked while another device fails'

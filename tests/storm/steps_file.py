@@ -287,7 +287,10 @@ class Fill(FileStep):
         fs = os.statvfs(MNT)
         said = fs.f_bavail * fs.f_frsize
         path = m.name('ballast')
-        got = reserve(path_of(path), int(said * a['part']))
+        try:
+            got = reserve(path_of(path), int(said * a['part']))
+        except OSError as error:    # not even the name
+            return Result(error.errno, error.strerror)
         m.ballast[path] = got
         m.full = a['part'] >= 1
         a['said'], a['got'] = said, got

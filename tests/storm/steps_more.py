@@ -81,8 +81,9 @@ class SwapFile(FileStep):
                 m.swap = ''
             return result
         name = m.name('swap')
-        with open(path_of(name), 'wb'):
-            pass
+        result = self.tried(lambda: open(path_of(name), 'wb').close())
+        if result.status:
+            return result
         machine.run('chattr', '+C', path_of(name))
 
         def action():
