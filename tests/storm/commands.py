@@ -90,6 +90,7 @@ def counts_as_fault(record):
 def keep(record, args, options):
     record['kernel'] = kernel_name(options)
     if args.results:
+        os.makedirs(os.path.dirname(os.path.abspath(args.results)), exist_ok=True)
         slim = {k: v for k, v in record.items() if k != 'steps' or record['finding']}
         with open(args.results, 'a') as file:
             file.write(json.dumps(slim) + '\n')
@@ -137,6 +138,12 @@ def loop(args, options, records=()):
         seeds.put(first + n)
 
     def work():
+        try:
+            turns()
+        except Exception as error:  # a thread must not end in silence
+            broken.append(repr(error))
+
+    def turns():
         while time.monotonic() < end and not broken:
             try:
                 seed = seeds.get_nowait()

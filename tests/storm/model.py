@@ -128,7 +128,7 @@ class Model:
 
     def refuses_removal(self, chunks, devid):
         ours = self.ours()
-        left = len(self.devs) - 1
+        left = len(ours) - 1    # those of a seed do not count
         for kind in ('data', 'metadata', 'system', 'mixed'):
             if most_demanding(chunks, kind) > left:
                 return 'unable to go below|minimum|devices'
