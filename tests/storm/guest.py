@@ -66,8 +66,11 @@ class History:
     def weight(self, name):
         """Pairs that were seen least are preferred, if a record of them is given."""
         base = steps.TABLE[name].weight
-        if self.model.lost() and name in ('replace', 'remove', 'write', 'fill', 'tag'):
-            base *= 2
+        # The day a disk dies, and the days after, are the dangerous ones.
+        if self.model.lost():
+            base *= {'replace': 4, 'remove': 2, 'tag': 2, 'write': 2, 'fill': 2}.get(name, 1)
+        elif self.last == 'replace' and name in ('balance', 'convert', 'fill', 'write'):
+            base *= 3
         if not self.cover or not self.last:
             return base
         return base + 40 / (1 + self.cover.get('%s %s' % (self.last, name), 0)) ** 2
@@ -105,8 +108,9 @@ class History:
                 return self.end()
             self.one(a)
             if m.reboot:
-                return {'end': 'boot', 'state': {'model': m.save(), 'done': self.done, 'executed': self.executed,
-                                                 'last': self.last, 'opts': m.reboot['opts']}}
+                return {'end': 'boot', 'state': {
+                    'model': m.save(), 'done': self.done, 'executed': self.executed,
+                    'last': self.last, 'opts': m.reboot['opts']}}
 
     def end(self):
         """Everything is unmounted and checked; what the next boot needs is kept."""

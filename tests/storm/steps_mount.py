@@ -87,7 +87,7 @@ class Freeze(Step):
 
 class Lose(Step):
     """A disk is pulled out while the file system is not mounted."""
-    name, weight, moves, besides = 'lose', 3, True, False
+    name, weight, moves, besides = 'lose', 5, True, False
     few = True
 
     def candidates(self, m):
