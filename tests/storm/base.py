@@ -11,7 +11,7 @@ class Step:
     moves = False       # contents are read back from disk afterwards
     silent = False      # a refusal need not say why
     spills = False      # new chunks may be on excluded devices
-    loose = r'too few|unable to go below|Invalid argument'   # refusals if roles change meanwhile
+    loose = r'too few|unable to (go below|remove)|Invalid argument'   # refusals if roles change meanwhile
     noise = None        # kernel messages that are expected, as a regex
 
     def ready(self, m):

@@ -131,17 +131,17 @@ class Model:
         left = len(ours) - 1    # those of a seed do not count
         for kind in ('data', 'metadata', 'system', 'mixed'):
             if most_demanding(chunks, kind) > left:
-                return 'unable to go below|minimum|devices'
+                return 'unable to (go below|remove)'
         writable = [d for d in self.present() + self.failing()]
         if devid in writable and len(writable) == 1:
-            return 'only writ'
+            return 'unable to remove'
         roles = self.roles()
         if devid not in writable or self.mixed() or \
                 all(roles[d] == 'data-preferred' for d in writable):
             return None
         after = [d for d in writable if d != devid and d in ours]
         if self.refuses_counts(chunks, self.counts(roles, writable), self.counts(roles, after)):
-            return 'unable to go below|minimum|devices|writ'
+            return 'unable to (go below|remove)'
         return None
 
 

@@ -2,12 +2,12 @@
 #
 # Ordered pairs of step kinds that were run one after the other.
 import json
+import os
 import re
 
 
 def kinds():
     """Names of all step kinds, from the sources: the table itself needs the lab."""
-    import os
     here = os.path.dirname(os.path.abspath(__file__))
     names = []
     for file in sorted(os.listdir(here)):

@@ -55,7 +55,7 @@ class Remount(Step):
         return None
 
     def excuse(self, m, a, result, before):
-        if a['opts'] == 'ro' and 'busy' in result.out and a.get('beside'):
+        if a['opts'] == 'ro' and 'busy' in result.out and (a.get('beside') or m.swap):
             return 'files are open for writing'
         if a['opts'] == 'rw' and m.lost() and not before.readable_without(m.lost()):
             return 'too many devices are missing'
@@ -192,7 +192,8 @@ class PowerCut(Step):
     noise = CRASH_NOISE
 
     def ready(self, m):
-        return m.writable() and not m.lost() and not m.damaged and m.busy in ('', 'paused')
+        return m.writable() and not m.lost() and not m.damaged and not m.swap and \
+            m.busy in ('', 'paused')
 
     def draw(self, m, rng):
         tag = Tag().draw(m, rng)
