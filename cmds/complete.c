@@ -166,27 +166,36 @@ static const struct {
 	{ "path", offer_paths },
 };
 
-static void offer_place(const char *name, size_t length)
+/* Each of them once: @offered has a bit for each that was. */
+static void offer_place(const char *name, size_t length, unsigned int *offered)
 {
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		if (strlen(places[i].name) == length &&
-		    strncmp(places[i].name, name, length) == 0)
-			places[i].offer();
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (strlen(places[i].name) != length || strncmp(places[i].name, name, length) ||
+		    *offered & 1u << i)
+			continue;
+		*offered |= 1u << i;
+		places[i].offer();
+	}
 }
 
-/* A place may be left out or filled more than once; then the next fits as well. */
+/*
+ * A place in [] may be left out, and one before ... may be filled more than once; then
+ * the next fits as well.
+ */
 static void offer_position(const char *synopsis, int position)
 {
-	const char *open;
+	unsigned int offered = 0;
+	int depth = 0;
 
-	for (; (open = strchr(synopsis, '<')); synopsis = open) {
-		size_t length = strcspn(++open, ">");
-		bool optional = open - 2 >= synopsis && open[-2] == '[';
-		bool repeated = strncmp(open + length, ">...", 4) == 0;
+	for (; *synopsis; synopsis++) {
+		size_t length = strcspn(synopsis + 1, ">");
 
-		if (position <= 0 || repeated)
-			offer_place(open, length);
-		if (position <= 0 && !optional)
+		depth += (*synopsis == '[') - (*synopsis == ']');
+		if (*synopsis != '<')
+			continue;
+		if (position <= 0 || strncmp(synopsis + 1 + length, ">...", 4) == 0)
+			offer_place(synopsis + 1, length, &offered);
+		if (position <= 0 && !depth)
 			return;
 		position -= position > 0;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * `btrfs device policy tag`: what devices are meant for.  Roles of all devices
- * named change in one step, or none does.
+ * `btrfs device policy tag`: sets the roles of devices, all in one step or none, and
+ * tells how much fits then.
  */
-#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "cmds/commands.h"
@@ -11,38 +11,73 @@
 #include "cmds/common/cleanup.h"
 #include "cmds/common/escape.h"
 #include "cmds/common/filesystem.h"
+#include "cmds/common/outlook.h"
 
 struct tag_args {
 	bool force;
 	bool save;
 };
 
-struct tag_words {
+/* One role and the words for its devices. */
+struct tag_group {
 	const char *role;
 	char **devices;
+	int count;
+};
+
+struct tag_words {
+	struct tag_group *groups;
 	int count;
 	const char *path;
 };
 
-static int parse_words(const struct run *run, struct tag_words *words)
+static bool is_role(const char *word)
 {
 	enum btrfs_policy_role role;
 
-	words->role = run->words[0];
-	words->devices = run->words + 1;
-	words->count = run->count - 1;
-	if (!word_is_device(run->words[run->count - 1]))
-		words->path = words->devices[--words->count];
-	if (btrfs_policy_role_parse(words->role, &role)) {
-		error("there is no role '%s'; roles are: data-preferred, metadata-preferred, "
-		      "data-only, metadata-only", words->role);
-		return STATUS_FAILURE;
+	return btrfs_policy_role_parse(word, &role) == 0;
+}
+
+/* A word for a role begins a group; the first one always does. */
+static void split_words(char **list, int count, struct tag_words *words)
+{
+	struct tag_group *group = words->groups - 1;
+
+	for (int i = 0; i < count; i++) {
+		if (i == 0 || is_role(list[i]))
+			*++group = (struct tag_group){ .role = list[i], .devices = &list[i + 1] };
+		else
+			group->count++;
 	}
-	if (words->count)
-		return STATUS_OK;
-	error("no device given to tag as %s on '%s'; name devices by path, by devid, or as "
-	      "'rotational' or 'nonrotational'", words->role, words->path);
-	return STATUS_FAILURE;
+	words->count = group - words->groups + 1;
+}
+
+static int parse_words(const struct run *run, struct tag_words *words)
+{
+	const char *last = run->words[run->count - 1];
+	int count = run->count;
+
+	if (!word_is_device(last) && !is_role(last)) {
+		words->path = last;
+		count--;
+	}
+	split_words(run->words, count, words);
+	for (int i = 0; i < words->count; i++) {
+		if (!is_role(words->groups[i].role)) {
+			error("there is no role '%s'; roles are: data-preferred, "
+			      "metadata-preferred, data-only, metadata-only",
+			      words->groups[i].role);
+			return STATUS_FAILURE;
+		}
+		if (!words->groups[i].count) {
+			error("no device given to tag as %s%s%s%s; name devices by path, by "
+			      "devid, or as 'rotational' or 'nonrotational'",
+			      words->groups[i].role, words->path ? " on '" : "",
+			      words->path ? words->path : "", words->path ? "'" : "");
+			return STATUS_FAILURE;
+		}
+	}
+	return STATUS_OK;
 }
 
 /* A device may be meant by more than one word; it is tagged once. */
@@ -54,13 +89,13 @@ static bool is_new(const uint64_t *devids, size_t count, uint64_t devid)
 	return true;
 }
 
-static int select_devices(struct btrfs_policy_fs *fs, const struct tag_words *words,
+static int select_devices(struct btrfs_policy_fs *fs, const struct tag_group *group,
 			  uint64_t **devids, size_t *count)
 {
-	for (int i = 0; i < words->count; i++) {
+	for (int i = 0; i < group->count; i++) {
 		_cleanup_free_ uint64_t *found = NULL;
 		size_t found_count;
-		int ret = btrfs_policy_device_select(fs, words->devices[i], &found, &found_count);
+		int ret = btrfs_policy_device_select(fs, group->devices[i], &found, &found_count);
 
 		if (ret)
 			return ret;
@@ -72,70 +107,140 @@ static int select_devices(struct btrfs_policy_fs *fs, const struct tag_words *wo
 	return 0;
 }
 
-static int build_request(struct btrfs_policy_fs *fs, const struct tag_words *words,
-			 struct btrfs_policy_request *request)
+/* The request, and the same in the words of btrfs_policy_placement_assume(). */
+static int add_group(struct btrfs_policy_fs *fs, const struct tag_group *group,
+		     struct btrfs_policy_request *request, char **assume)
 {
 	_cleanup_free_ uint64_t *devids = NULL;
 	size_t count = 0;
-	int ret = select_devices(fs, words, &devids, &count);
+	int ret = select_devices(fs, group, &devids, &count);
 
-	for (size_t i = 0; !ret && i < count; i++)
-		ret = btrfs_policy_request_add(request, "role", devids[i], words->role);
+	for (size_t i = 0; !ret && i < count; i++) {
+		char *longer = xasprintf("%s%s%s=%" PRIu64, *assume ? *assume : "",
+					 *assume ? "," : "", group->role, devids[i]);
+
+		free(*assume);
+		*assume = longer;
+		ret = btrfs_policy_request_add(request, "role", devids[i], group->role);
+	}
 	return ret;
+}
+
+/* What will fit then; nothing is said of mixed block groups, which ignore roles. */
+static int look_ahead(struct btrfs_policy_fs *fs, const char *assume,
+		      struct btrfs_policy_outlook *outlook)
+{
+	_cleanup_(placement) struct btrfs_policy_placement *placement = NULL;
+	int ret;
+
+	if (btrfs_policy_fs_info(fs)->mixed)
+		return 0;
+	ret = btrfs_policy_placement_read(fs, &placement);
+	if (!ret)
+		ret = btrfs_policy_placement_assume(fs, placement, assume);
+	return ret ? ret : btrfs_policy_placement_outlook(fs, placement, true, outlook);
+}
+
+static void print_after(const struct run *run, const struct btrfs_policy_fs *fs,
+			const struct btrfs_policy_outlook *outlook)
+{
+	const struct tag_args *args = run->args;
+	_cleanup_free_ char *path = xcheck(escape_shell(btrfs_policy_fs_info(fs)->mount_point));
+
+	if (outlook)
+		outlook_print(outlook, run->dry_run);
+	if (args->save)
+		say(LEVEL_DEFAULT, "roles are kept on disk by the file system; there is nothing else to save");
+	if (!run->dry_run)
+		say(LEVEL_INFO, "new chunks go by this; those that exist stay until 'btrfs "
+		    "balance --preferred-metadata %s'", path);
+}
+
+static int print_changes(const struct run *run, struct btrfs_policy_fs *fs,
+			 const struct btrfs_policy_changes *changes,
+			 const struct btrfs_policy_outlook *outlook)
+{
+	json_object *object;
+
+	if (run->json) {
+		object = changes_json(run, fs, changes, false);
+		json_object_object_add(object, "outlook", outlook ? outlook_json(outlook) : NULL);
+		json_print_document("device-policy-tag", object);
+	} else {
+		changes_print(run, changes);
+		print_after(run, fs, outlook);
+	}
+	if (outlook)
+		outlook_warn(outlook, run->dry_run);
+	return STATUS_OK;
+}
+
+/* The look ahead comes first: if it fails nothing is changed. */
+static int tag(const struct run *run, struct btrfs_policy_fs *fs, const struct tag_words *words)
+{
+	_cleanup_(request) struct btrfs_policy_request *request =
+		xcheck(btrfs_policy_request_new());
+	_cleanup_(changes) struct btrfs_policy_changes *changes = NULL;
+	const struct tag_args *args = run->args;
+	unsigned int flags = (args->force ? BTRFS_POLICY_FORCE : 0) |
+			     (run->dry_run ? BTRFS_POLICY_DRY_RUN : 0);
+	struct btrfs_policy_outlook outlook = {};
+	_cleanup_free_ char *assume = NULL;
+	int ret = 0;
+
+	for (int i = 0; !ret && i < words->count; i++)
+		ret = add_group(fs, &words->groups[i], request, &assume);
+	if (!ret)
+		ret = btrfs_policy_apply(fs, request, flags | BTRFS_POLICY_DRY_RUN, &changes);
+	if (!ret)
+		ret = look_ahead(fs, assume, &outlook);
+	if (!ret && !run->dry_run) {
+		btrfs_policy_changes_free(changes);
+		changes = NULL;
+		ret = btrfs_policy_apply(fs, request, flags, &changes);
+	}
+	if (ret)
+		return filesystem_failed(fs, ret);
+	return print_changes(run, fs, changes, outlook.data_profile ? &outlook : NULL);
 }
 
 static int cmd_device_policy_tag(const struct run *run)
 {
-	_cleanup_(request) struct btrfs_policy_request *request = NULL;
-	const struct tag_args *args = run->args;
+	_cleanup_free_ struct tag_group *groups = xcalloc(run->count, sizeof(*groups));
 	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
-	struct tag_words words = {};
-	int ret, status = parse_words(run, &words);
+	struct tag_words words = { .groups = groups };
+	int status = parse_words(run, &words);
 
 	if (status == STATUS_OK)
 		status = filesystem_open(words.path, &fs);
-	if (status)
-		return status;
-	request = xcheck(btrfs_policy_request_new());
-	ret = build_request(fs, &words, request);
-	if (ret)
-		return filesystem_failed(fs, ret);
-	status = changes_apply(run, fs, request, args->force ? BTRFS_POLICY_FORCE : 0,
-			       "device-policy-tag");
-	if (status || run->json)
-		return status;
-	if (args->save)
-		say(LEVEL_DEFAULT, "roles are kept on disk by the file system; there is nothing else to save");
-	if (!run->dry_run) {
-		_cleanup_free_ char *path = xcheck(escape_shell(btrfs_policy_fs_info(fs)->mount_point));
-
-		say(LEVEL_INFO, "new chunks go by this; those that exist stay until 'btrfs "
-		    "balance --preferred-metadata %s'", path);
-	}
-	return status;
+	return status ? status : tag(run, fs, &words);
 }
 
 static const struct option_row tag_options[] = {
 	{ .kind = OPTION_FLAG, .name = "force", .offset = offsetof(struct tag_args, force),
 	  .help = "tag even if too few devices are left for a profile in use" },
 	{ .kind = OPTION_FLAG, .name = "save", .offset = offsetof(struct tag_args, save),
-	  .help = "taken for the sake of order: roles are kept on disk without it" },
+	  .help = "accepted for symmetry with set; has no effect, roles are always "
+		  "stored on disk" },
 	OPTIONS_END
 };
 
 static const char *const tag_details[] = {
 	"Roles are data-preferred (the default), metadata-preferred, data-only and",
 	"metadata-only. A <device> is a path, a devid, 'rotational' or",
-	"'nonrotational'. The last word is taken as <path> unless it means a device.",
-	"Roles are stored on disk and hold for new chunks; the others are moved by",
-	"'balance --preferred-metadata'.",
+	"'nonrotational'. Several roles may be given, each with its devices; all",
+	"change in one step. The last word is taken as <path> unless it means a",
+	"device. Roles are stored on disk and hold for new chunks; the others are",
+	"moved by 'balance --preferred-metadata'. Prints how much will fit then, and",
+	"warns if metadata could not grow to ten times what it uses, or not to a",
+	"tenth of the data that fits.",
 	NULL
 };
 
 const struct command device_policy_tag_command = {
 	.token = "tag",
-	.synopsis = "[options] <role> <device>... [<path>]",
-	.summary = "Say what devices are meant for",
+	.synopsis = "[options] <role> <device>... [<role> <device>...]... [<path>]",
+	.summary = "Set the role of devices",
 	.details = tag_details,
 	.options = tag_options,
 	.args_size = sizeof(struct tag_args),

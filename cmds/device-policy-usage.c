@@ -11,16 +11,30 @@
 #include "cmds/common/devices.h"
 #include "cmds/common/escape.h"
 #include "cmds/common/filesystem.h"
+#include "cmds/common/outlook.h"
 
 /* A device for metadata with more than this allocated is worth a line. */
 #define FILLING_PERCENT 75
+
+/* Metadata that uses so much of what it can have is nearly full, unless told otherwise. */
+#define NEARLY_FULL_PERCENT 80
 
 struct usage_args {
 	struct units units;
 	bool table;
 	bool check;
 	bool offline;
+	bool all;
+	uint64_t threshold;
 	const char *assume;
+};
+
+/* What was found out of one file system; the pointers are NULL for what was not asked. */
+struct view {
+	struct btrfs_policy_placement *placement;
+	const struct btrfs_policy_fits *fits;
+	const struct btrfs_policy_outlook *outlook;
+	uint64_t threshold;
 };
 
 enum { PROFILE_KIND, PROFILE_PROFILE, PROFILE_SIZE, PROFILE_USED, PROFILE_CHUNKS,
@@ -186,11 +200,30 @@ static json_object *fits_json(const struct btrfs_policy_fits *fits)
 	return records_json_object(records, 0);
 }
 
-/* `fits`: NULL without assumptions */
-static void print_json(const struct btrfs_policy_fs *fs,
-		       const struct btrfs_policy_placement *placement,
-		       const struct btrfs_policy_fits *fits)
+static bool nearly_full(const struct view *view)
 {
+	return view->outlook && view->outlook->metadata_percent >= view->threshold;
+}
+
+/* null for mixed block groups, where metadata has no room of its own */
+static json_object *check_json(const struct view *view)
+{
+	json_object *object;
+
+	if (!view->outlook)
+		return NULL;
+	object = outlook_json(view->outlook);
+	json_object_object_add(object, "threshold-percent",
+			       json_object_new_uint64(view->threshold));
+	json_object_object_add(object, "metadata-nearly-full",
+			       json_object_new_boolean(nearly_full(view)));
+	return object;
+}
+
+static json_object *usage_json(const struct btrfs_policy_fs *fs, const struct view *view,
+			       bool check)
+{
+	const struct btrfs_policy_placement *placement = view->placement;
 	_cleanup_(records) struct records *profiles = read_profiles(placement);
 	_cleanup_(records) struct records *devices = read_devices(fs, placement, true);
 	json_object *object = filesystem_json(fs);
@@ -201,9 +234,11 @@ static void print_json(const struct btrfs_policy_fs *fs,
 	json_object_object_add(object, "devices", records_json_array(devices));
 	json_object_object_add(object, "totals",
 			       totals_json(btrfs_policy_placement_totals(placement)));
-	if (fits)
-		json_object_object_add(object, "would-fit", fits_json(fits));
-	json_print_document("device-policy-usage", object);
+	if (view->fits)
+		json_object_object_add(object, "would-fit", fits_json(view->fits));
+	if (check)
+		json_object_object_add(object, "outlook", check_json(view));
+	return object;
 }
 
 static void print_profiles(const struct btrfs_policy_placement *placement,
@@ -335,10 +370,24 @@ static void print_fits(const struct btrfs_policy_fits *fits, const struct units 
 		       " would be lost\n", fits->degraded_chunks, fits->lost_chunks);
 }
 
-static void print_text(const struct btrfs_policy_fs *fs,
-		       const struct btrfs_policy_placement *placement,
-		       const struct usage_args *args, const struct btrfs_policy_fits *fits)
+static void print_outlook(const struct view *view, const struct units *units)
 {
+	const struct btrfs_policy_outlook *outlook = view->outlook;
+	char used[UNITS_TEXT], most[UNITS_TEXT];
+
+	say(LEVEL_DEFAULT, "Metadata %suses %s of the %s that it can have (%u%%)%s",
+	    nearly_full(view) ? "is nearly full: it " : "",
+	    units_format(outlook->metadata_used, units, used),
+	    units_format(outlook->metadata_used + outlook->metadata_more, units, most),
+	    outlook->metadata_percent, nearly_full(view) ?
+	    "; add a device that takes metadata, or free space on those that do" : "");
+}
+
+static void print_text(const struct btrfs_policy_fs *fs, const struct view *view,
+		       const struct usage_args *args)
+{
+	const struct btrfs_policy_placement *placement = view->placement;
+	const struct btrfs_policy_fits *fits = view->fits;
 	_cleanup_free_ char *enforced = filesystem_enforced(fs);
 	_cleanup_free_ char *shown = xcheck(escape_text(enforced));
 
@@ -349,22 +398,12 @@ static void print_text(const struct btrfs_policy_fs *fs,
 	if (fits)
 		print_fits(fits, &args->units);
 	print_totals(fs, btrfs_policy_placement_totals(placement), fits, &args->units);
+	if (view->outlook)
+		print_outlook(view, &args->units);
 	print_filling(fs, placement);
 }
 
-static int open_wanted(const struct run *run, struct btrfs_policy_fs **fs)
-{
-	const struct usage_args *args = run->args;
-
-	if (args->offline)
-		return filesystem_open_offline(run->words, run->count, fs);
-	*fs = NULL;
-	if (run->count > 1) {
-		error("more than one path given; only --offline takes several, all of one file system");
-		return STATUS_FAILURE;
-	}
-	return filesystem_open(run->words[0], fs);
-}
+/* ---- One file system, or all -------------------------------------------- */
 
 static int read_placement(struct btrfs_policy_fs *fs, const struct usage_args *args,
 			  struct btrfs_policy_placement **placement,
@@ -378,34 +417,126 @@ static int read_placement(struct btrfs_policy_fs *fs, const struct usage_args *a
 	return ret ? ret : btrfs_policy_placement_fits(fs, *placement, fits);
 }
 
-static int cmd_device_policy_usage(const struct run *run)
+/* What -c adds to the exit status. */
+static int verdict(const struct btrfs_policy_fs *fs, const struct view *view)
 {
-	struct btrfs_policy_fits fits;
+	bool unknown = btrfs_policy_fs_info(fs)->offline && btrfs_policy_fs_info(fs)->missing;
+
+	return (unknown ? STATUS_FAILURE : STATUS_OK) |
+	       (nearly_full(view) ? STATUS_METADATA_FULL : 0) |
+	       (btrfs_policy_placement_totals(view->placement)->misplaced_chunks ?
+		STATUS_MISPLACED : 0);
+}
+
+/* @object is NULL or receives the JSON. */
+static int show_one(const struct run *run, struct btrfs_policy_fs *fs, json_object **object)
+{
 	_cleanup_(placement) struct btrfs_policy_placement *placement = NULL;
 	const struct usage_args *args = run->args;
-	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
-	int ret, status = open_wanted(run, &fs);
+	struct btrfs_policy_outlook outlook;
+	struct btrfs_policy_fits fits;
+	struct view view = {
+		.threshold = args->threshold ? args->threshold : NEARLY_FULL_PERCENT,
+	};
+	int ret = read_placement(fs, args, &placement, &fits);
 
-	if (status)
-		return status;
-	ret = read_placement(fs, args, &placement, &fits);
+	view.placement = placement;
+	view.fits = args->assume ? &fits : NULL;
+	if (!ret && args->check && !btrfs_policy_fs_info(fs)->mixed) {
+		ret = btrfs_policy_placement_outlook(fs, placement, false, &outlook);
+		view.outlook = &outlook;
+	}
 	if (ret)
 		return filesystem_failed(fs, ret);
-	if (run->json)
-		print_json(fs, placement, args->assume ? &fits : NULL);
+	if (object)
+		*object = usage_json(fs, &view, args->check);
 	else
-		print_text(fs, placement, args, args->assume ? &fits : NULL);
-	if (args->check && args->offline && btrfs_policy_fs_info(fs)->missing)
-		status = STATUS_FAILURE;
-	if (args->check && btrfs_policy_placement_totals(placement)->misplaced_chunks)
-		status += STATUS_MISPLACED;
+		print_text(fs, &view, args);
+	return args->check ? verdict(fs, &view) : STATUS_OK;
+}
+
+/* Bits of all of them, and of the statuses without bits the worst. */
+static int join(int status, int one)
+{
+	const int bits = STATUS_METADATA_FULL | STATUS_MISPLACED;
+	int low = (status & ~bits) > (one & ~bits) ? status & ~bits : one & ~bits;
+
+	return low | ((status | one) & bits);
+}
+
+static int show_all(const struct run *run)
+{
+	_cleanup_(fs) struct btrfs_policy_fs *list = xcheck(btrfs_policy_fs_new());
+	_cleanup_(strv) char **mounts = NULL;
+	int status = STATUS_OK, ret = btrfs_policy_mounts(list, &mounts);
+	json_object *array;
+
+	if (ret)
+		return filesystem_failed(list, ret);
+	array = run->json ? json_object_new_array() : NULL;
+	for (char **mount = mounts; *mount; mount++) {
+		_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
+		json_object *object = NULL;
+		int one = filesystem_open(*mount, &fs);
+
+		if (mount != mounts && !array)
+			say(LEVEL_DEFAULT, "%s", "");
+		if (!one)
+			one = show_one(run, fs, array ? &object : NULL);
+		if (object)
+			json_object_array_add(array, object);
+		status = join(status, one);
+	}
+	if (array)
+		json_print_document("device-policy-usage", array);
+	return status;
+}
+
+static int check_words(const struct run *run)
+{
+	const struct usage_args *args = run->args;
+
+	if (run->count > 1 && !args->offline)
+		error("more than one path given; only --offline takes several, all of one file system");
+	else if (args->all && (run->count || args->offline || args->assume))
+		error("--all takes no path, --offline or --assume");
+	else if (args->threshold && (!args->check || args->threshold > 100))
+		error("--threshold goes with --check and takes a percentage from 1 to 100");
+	else
+		return STATUS_OK;
+	return STATUS_FAILURE;
+}
+
+static int cmd_device_policy_usage(const struct run *run)
+{
+	const struct usage_args *args = run->args;
+	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
+	json_object *object = NULL;
+	int status = check_words(run);
+
+	if (!status && args->all)
+		return show_all(run);
+	if (!status)
+		status = args->offline ? filesystem_open_offline(run->words, run->count, &fs) :
+					 filesystem_open(run->words[0], &fs);
+	if (!status)
+		status = show_one(run, fs, run->json ? &object : NULL);
+	if (object)
+		json_print_document("device-policy-usage", object);
 	return status;
 }
 
 static const struct option_row usage_options[] = {
 	{ .kind = OPTION_FLAG, .letter = 'c', .name = "check",
 	  .offset = offsetof(struct usage_args, check),
-	  .help = "add 64 to the exit status if anything is misplaced" },
+	  .help = "add 64 to the exit status if anything is misplaced, 32 if "
+		  "metadata is nearly full" },
+	{ .kind = OPTION_NUMBER, .name = "threshold", .argument = "PERCENT",
+	  .offset = offsetof(struct usage_args, threshold),
+	  .help = "with -c: how much of what metadata can have is nearly full "
+		  "(default 80)" },
+	{ .kind = OPTION_FLAG, .name = "all", .offset = offsetof(struct usage_args, all),
+	  .help = "all btrfs file systems that are mounted" },
 	{ .kind = OPTION_TEXT, .name = "assume", .argument = "WHAT",
 	  .offset = offsetof(struct usage_args, assume),
 	  .help = "as if <role>=<device>,..., {data|metadata|system}=<profile>, "

@@ -243,6 +243,48 @@ int btrfs_policy_placement_fits(struct btrfs_policy_fs *fs,
 				    struct btrfs_policy_placement *placement,
 				    struct btrfs_policy_fits *fits);
 
+/**
+ * struct btrfs_policy_outlook - what data and metadata can grow to
+ * @data_used: bytes of data now
+ * @data_more: bytes of data that could be stored besides, if no metadata is
+ * @data_profile: profile that new data chunks would get
+ * @metadata_used: bytes of metadata now
+ * @metadata_more: bytes of metadata that could be stored besides, if no data is;
+ *	without @metadata_kept
+ * @metadata_kept: bytes that the kernel keeps free for itself (the global reserve),
+ *	0 if it does not show them
+ * @metadata_profile: profile that new metadata chunks would get
+ * @metadata_percent: @metadata_used in percent of @metadata_used and @metadata_more
+ * @metadata_little: metadata could not grow to ten times what it uses, or not to a
+ *	tenth of @data_used and @data_more
+ */
+struct btrfs_policy_outlook {
+	uint64_t data_used;
+	uint64_t data_more;
+	const char *data_profile;
+	uint64_t metadata_used;
+	uint64_t metadata_more;
+	uint64_t metadata_kept;
+	const char *metadata_profile;
+	unsigned int metadata_percent;
+	bool metadata_little;
+};
+
+/**
+ * btrfs_policy_placement_outlook() - what data and metadata can grow to
+ * @fs: handle
+ * @placement: picture, as it is or with assumptions
+ * @moved: count room for metadata as if misplaced chunks had moved already, as the
+ *	plan of btrfs_policy_plan_new() would move them
+ * @outlook: receives the figures
+ *
+ * Return: 0; -EOPNOTSUPP for mixed block groups; with @moved those of
+ * btrfs_policy_plan_new(); -ENOMEM.
+ */
+int btrfs_policy_placement_outlook(struct btrfs_policy_fs *fs,
+				   struct btrfs_policy_placement *placement, bool moved,
+				   struct btrfs_policy_outlook *outlook);
+
 /* ---- Plan --------------------------------------------------------------- */
 
 /** struct btrfs_policy_plan - ordered steps that put chunks right; opaque */

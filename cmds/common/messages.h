@@ -14,7 +14,8 @@ enum status {
 	STATUS_OK = 0,		/* done, or nothing to do */
 	STATUS_FAILURE = 1,	/* failure or bad usage */
 	STATUS_STATE = 2,	/* the state of kernel or file system does not allow it */
-	STATUS_MISPLACED = 64,	/* added by usage -c */
+	STATUS_METADATA_FULL = 32, /* added by usage -c */
+	STATUS_MISPLACED = 64,	/* the same */
 	STATUS_GLOBAL = 129,	/* unknown global option */
 };
 

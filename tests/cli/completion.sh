@@ -41,7 +41,8 @@ devices() {
 	local all='rotational nonrotational /dev/fake1 /dev/fake2 /dev/fake3 /dev/fake4 :files'
 	offered "$all /mnt :directories" btrfs device policy get role '' &&
 	offered "$all" btrfs device policy tag data-only '' &&
-	offered "$all /mnt :directories" btrfs device policy tag data-only 1 '' &&
+	offered "$all data-preferred metadata-preferred data-only metadata-only /mnt :directories" \
+		btrfs device policy tag data-only 1 '' &&
 	FAKE=unprivileged btrfs-policy --complete -- btrfs device policy tag data-only '' |
 		grep -q '^rotational'
 }

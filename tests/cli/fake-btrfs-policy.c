@@ -249,6 +249,36 @@ static void make_shrinking(void)
 	machine.devices[3].size = GiB;
 }
 
+/* Three disks for data and two small SSDs, as in the README. */
+static void make_small_ssds(void)
+{
+	fake_init(&machine, FAKE_OURS);
+	for (int i = 0; i < 5; i++)
+		fake_add_device(&machine, i < 3 ? 4 * GiB : 256 * MiB, DISK_DATA_PREFERRED, i < 3);
+	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_SYSTEM | BTRFS_BLOCK_GROUP_RAID1, 8 * MiB,
+		       16384, 2, 1, 2);
+	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_METADATA | BTRFS_BLOCK_GROUP_RAID1, 64 * MiB,
+		       112 * 1024, 2, 1, 2);
+	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_DATA | BTRFS_BLOCK_GROUP_RAID1, 64 * MiB,
+		       512 * 1024, 2, 1, 2);
+}
+
+/* The same after many small files: metadata has most of what the SSDs can give. */
+static void make_filling(void)
+{
+	fake_init(&machine, FAKE_OURS);
+	for (int i = 0; i < 5; i++)
+		fake_add_device(&machine, i < 3 ? 4 * GiB : 256 * MiB,
+				i < 3 ? DISK_DATA_ONLY : DISK_METADATA_ONLY, i < 3);
+	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_SYSTEM | BTRFS_BLOCK_GROUP_RAID1, 8 * MiB,
+		       16384, 2, 4, 5);
+	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_METADATA | BTRFS_BLOCK_GROUP_RAID1, 224 * MiB,
+		       184 * MiB, 2, 4, 5);
+	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_DATA | BTRFS_BLOCK_GROUP_RAID1, 512 * MiB,
+		       200 * MiB, 2, 1, 2);
+	fake_set_file(&machine, FAKE_FSID "/allocation/global_rsv_size", "8388608");
+}
+
 static void make_no_mounts(void)
 {
 	make_ours();
@@ -285,6 +315,8 @@ static const struct {
 	{ "two-mounts", make_two_mounts },
 	{ "no-mounts", make_no_mounts },
 	{ "shrinking", make_shrinking },
+	{ "small-ssds", make_small_ssds },
+	{ "filling", make_filling },
 	{ "large", make_large },
 	{ "smaller", make_smaller },
 	{ "saved", make_saved },

@@ -22,7 +22,7 @@ words_of() {	# TREE SYNOPSIS
 		'<role>') echo metadata-preferred ;;
 		'<device>...') echo 3 4 ;;
 		--*) printf '%s\n' "$word" ;;
-		'['*']') ;;
+		'['* | *']...') ;;
 		*) echo "no-word-for-$word" ;;
 		esac
 	done

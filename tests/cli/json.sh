@@ -37,11 +37,14 @@ get() {
 	valid device policy get role rotational /mnt && valid device policy get readahead
 }
 set_() { valid device policy set pid && valid --dry-run device policy set roundrobin --readahead 1M; }
-tag() { valid device policy tag metadata-only 1 2 && valid --dry-run device policy tag data-only 3; }
+tag() {
+	valid device policy tag metadata-only 1 2 && valid --dry-run device policy tag data-only 3 &&
+	valid device policy tag metadata-only 1 2 data-only 3 4
+}
 suggest() { valid device policy suggest && valid --dry-run device policy suggest -k /mnt; }
 usage() {
 	valid device policy usage -c && valid device policy usage -T &&
-	valid device policy usage --assume lose=3,add=1T,data=single
+	valid device policy usage --assume lose=3,add=1T,data=single && valid device policy usage --all -c
 }
 save() { valid device policy save && valid --dry-run device policy save --all; }
 restore() { valid device policy restore && valid --dry-run device policy restore --all; }

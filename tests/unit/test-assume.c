@@ -116,6 +116,92 @@ static void dup_is_lost_with_its_device(void **state)
 	btrfs_policy_placement_free(other);
 }
 
+static struct btrfs_policy_outlook outlook_with(const char *text, bool moved)
+{
+	struct btrfs_policy_outlook outlook;
+
+	fits_with(text);
+	assert_int_equal(btrfs_policy_placement_outlook(fs, placement, moved, &outlook), 0);
+	return outlook;
+}
+
+/* 2 GiB of metadata chunks on the disks, of which 1248 MiB are free, will be given up. */
+static void outlook_when_moved(void **state)
+{
+	struct btrfs_policy_outlook now = outlook_with("metadata-only=1,2,data-only=3,4", false);
+	struct btrfs_policy_outlook then = outlook_with("", true);
+
+	assert_int_equal(now.metadata_used, 800 * MiB);
+	assert_int_equal(now.data_used, GiB + 500 * MiB);
+	assert_in_range(now.metadata_more, 98 * GiB + 1248 * MiB, 99 * GiB + 1248 * MiB);
+	assert_in_range(then.metadata_more, 98 * GiB, 99 * GiB + 248 * MiB);
+	assert_int_equal(now.metadata_percent, 0);
+	assert_string_equal(now.metadata_profile, "RAID1");
+}
+
+/* A tenth of the data, ten times the metadata: 100 GiB of metadata, then 11 more of data. */
+static void little_for_metadata(void **state)
+{
+	assert_false(outlook_with("metadata-only=1,2,data-only=3,4", true).metadata_little);
+	assert_true(outlook_with("add=200G:data-only,add=200G:data-only", true).metadata_little);
+	/* Disks that allow metadata take what SSDs cannot. */
+	assert_false(outlook_with("data-preferred=3,4", true).metadata_little);
+}
+
+static void outlook_of(uint64_t used, uint64_t kept, struct btrfs_policy_outlook *outlook)
+{
+	struct btrfs_policy_placement *other;
+	char text[32];
+
+	fake_init(&fake, FAKE_OURS);
+	fake_add_device(&fake, GiB, DISK_METADATA_ONLY, false);
+	fake_add_device(&fake, GiB, DISK_DATA_ONLY, true);
+	fake_add_chunk(&fake, METADATA, 256 * MiB, used, 1, 1);
+	fake_add_chunk(&fake, DATA, 256 * MiB, MiB, 1, 2);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)kept);
+	fake_set_file(&fake, FAKE_FSID "/allocation/global_rsv_size", text);
+	assert_int_equal(btrfs_policy_fs_refresh(fs), 0);
+	assert_int_equal(btrfs_policy_placement_read(fs, &other), 0);
+	assert_int_equal(btrfs_policy_placement_outlook(fs, other, false, outlook), 0);
+	btrfs_policy_placement_free(other);
+}
+
+static void ten_times_what_is_used(void **state)
+{
+	struct btrfs_policy_outlook outlook;
+
+	outlook_of(60 * MiB, 0, &outlook);
+	assert_false(outlook.metadata_little);
+	outlook_of(120 * MiB, 0, &outlook);
+	assert_true(outlook.metadata_little);
+}
+
+/* What the kernel keeps for itself is no room; it may be more than there is. */
+static void reserve_is_no_room(void **state)
+{
+	struct btrfs_policy_outlook without, with;
+
+	outlook_of(200 * MiB, 0, &without);
+	outlook_of(200 * MiB, 64 * MiB, &with);
+	assert_int_equal(with.metadata_more, without.metadata_more - 64 * MiB);
+	assert_int_equal(with.metadata_kept, 64 * MiB);
+	assert_true(with.metadata_percent > without.metadata_percent);
+	outlook_of(200 * MiB, 4 * GiB, &with);
+	assert_int_equal(with.metadata_more, 0);
+	assert_int_equal(with.metadata_percent, 100);
+}
+
+static void no_outlook_for_mixed_groups(void **state)
+{
+	struct btrfs_policy_outlook outlook;
+
+	fake.mixed = true;
+	assert_int_equal(btrfs_policy_fs_refresh(fs), 0);
+	assert_int_equal(btrfs_policy_placement_outlook(fs, placement, false, &outlook),
+			 -EOPNOTSUPP);
+	assert_has(btrfs_policy_fs_error(fs), "mixed block groups");
+}
+
 static void nonsense(void **state)
 {
 	static const char *const words[] = {
@@ -147,7 +233,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(roles), TEST(room_by_role), TEST(room_by_profile), TEST(one_device_more),
 		TEST(one_device_less), TEST(dup_is_lost_with_its_device), TEST(nonsense),
-		TEST(a_plan_keeps_profiles),
+		TEST(a_plan_keeps_profiles), TEST(outlook_when_moved), TEST(little_for_metadata),
+		TEST(ten_times_what_is_used), TEST(reserve_is_no_room),
+		TEST(no_outlook_for_mixed_groups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
