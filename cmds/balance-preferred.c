@@ -74,11 +74,15 @@ static void catch_interrupt(int number)
 		sigaction(number, &action, NULL);
 }
 
-/* The first ^C ends the balance behind the chunk that is under way, a second one at once. */
+/*
+ * The first signal ends the balance after the chunk that is being moved, a second one at
+ * once.  SIGHUP comes when the terminal goes away.
+ */
 static void catch_interrupts(void)
 {
 	catch_interrupt(SIGINT);
 	catch_interrupt(SIGTERM);
+	catch_interrupt(SIGHUP);
 }
 
 static int show_progress(const struct btrfs_policy_progress *state, void *user)
@@ -149,7 +153,25 @@ static struct btrfs_policy_balance_options library_options(const struct balance_
 	};
 }
 
-static int run_balance(const struct run *run, struct btrfs_policy_fs *fs)
+/* @ret is from the library; @report may be NULL. */
+static int end_status(const struct btrfs_policy_balance_report *report, int ret)
+{
+	switch (report ? report->end : BTRFS_POLICY_END_FAILED) {
+	case BTRFS_POLICY_END_NO_SPACE:
+		return STATUS_NO_SPACE;
+	case BTRFS_POLICY_END_PAUSED:
+		return STATUS_PAUSED;
+	case BTRFS_POLICY_END_CANCELED:
+		return STATUS_CANCELED;
+	case BTRFS_POLICY_END_STOPPED:
+		return STATUS_STOPPED;
+	default:
+		return filesystem_status(ret);
+	}
+}
+
+/* In the background there is nobody to read JSON; text goes to the system log. */
+static int run_balance(const struct run *run, struct btrfs_policy_fs *fs, bool json)
 {
 	_cleanup_(report) struct btrfs_policy_balance_report *report = NULL;
 	const struct balance_args *args = run->args;
@@ -161,11 +183,13 @@ static int run_balance(const struct run *run, struct btrfs_policy_fs *fs)
 	catch_interrupts();
 	ret = btrfs_policy_balance(fs, &options, &report);
 	progress_end(&progress);
-	if (report && run->json)
+	if (report && json)
 		print_json(fs, report);
 	else if (report)
 		print_text(report, ret);
-	return ret ? filesystem_failed(fs, ret) : STATUS_OK;
+	if (ret)
+		filesystem_failed(fs, ret);
+	return end_status(report, ret);
 }
 
 /* A kernel that ignores roles moves chunks too, only not where they should be. */
@@ -200,6 +224,17 @@ static void let_go(void)
 		dup2(null, fd);
 }
 
+static int run_detached(const struct run *run, struct btrfs_policy_fs *fs)
+{
+	_cleanup_free_ char *prefix = xasprintf("balance of '%s'",
+						btrfs_policy_fs_info(fs)->mount_point);
+
+	let_go();
+	messages_set_level(LEVEL_DEFAULT);
+	messages_to_journal(prefix);
+	return run_balance(run, fs, false);
+}
+
 static int run_in_background(const struct run *run, struct btrfs_policy_fs *fs)
 {
 	const struct btrfs_policy_balance_options options = library_options(run->args, NULL);
@@ -207,7 +242,7 @@ static int run_in_background(const struct run *run, struct btrfs_policy_fs *fs)
 	json_object *object;
 	pid_t pid;
 
-	/* What would fail at once is better said before the terminal is let go. */
+	/* Immediate errors are reported before detaching. */
 	if (ret)
 		return filesystem_failed(fs, ret);
 	fflush(stdout);
@@ -216,10 +251,8 @@ static int run_in_background(const struct run *run, struct btrfs_policy_fs *fs)
 		error("cannot start a process in the background: %s", strerror(errno));
 		return STATUS_FAILURE;
 	}
-	if (pid == 0) {
-		let_go();
-		return run_balance(run, fs);
-	}
+	if (pid == 0)
+		return run_detached(run, fs);
 	if (!run->json) {
 		say(LEVEL_DEFAULT, "balance started in the background, process %d", (int)pid);
 		return STATUS_OK;
@@ -263,7 +296,8 @@ static int balance(const struct run *run)
 	status = check_enforced(run, fs);
 	if (status)
 		return status;
-	return args->background ? run_in_background(run, fs) : run_balance(run, fs);
+	return args->background ? run_in_background(run, fs) :
+				  run_balance(run, fs, run->json);
 }
 
 static int cmd_balance_start(const struct run *run)
@@ -285,7 +319,8 @@ static int cmd_balance_start(const struct run *run)
 	  .help = "wait if there's another exclusive operation running" },	\
 	{ .kind = OPTION_FLAG, .name = "background", .alias = "bg",		\
 	  .offset = offsetof(struct balance_args, background),			\
-	  .help = "run the balance as a background process" },			\
+	  .help = "run the balance as a background process; the result goes to "	\
+		  "the system log" },						\
 	{ .kind = OPTION_FLAG, .name = "unenforced",				\
 	  .offset = offsetof(struct balance_args, unenforced),			\
 	  .help = "run even if the kernel ignores roles and chunks go anywhere" },\

@@ -6,19 +6,24 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmds/common/cleanup.h"
 #include "cmds/common/dispatch.h"
 #include "cmds/common/help.h"
+#include "cmds/common/records.h"
 #include "cmds/program.h"
 
 struct program_args {
+	bool help;
 	bool version;
 	bool dump;
 	bool complete;
 };
 
 const struct option_row program_options[] = {
-	{ .kind = OPTION_FLAG, .name = "version", .offset = offsetof(struct program_args, version),
-	  .help = "print version string" },
+	{ .kind = OPTION_FLAG, .letter = 'h', .offset = offsetof(struct program_args, help),
+	  .help = "print this help, as --help and 'help' do" },
+	{ .kind = OPTION_FLAG, .letter = 'V', .name = "version",
+	  .offset = offsetof(struct program_args, version), .help = "print version string" },
 	{ .kind = OPTION_FLAG, .name = "dump-commands",
 	  .offset = offsetof(struct program_args, dump) },
 	{ .kind = OPTION_FLAG, .name = "complete",
@@ -94,6 +99,20 @@ static void print_help(const char *name)
 	printf("Use --help behind a group or command for information on it.\n");
 }
 
+/* `help <words>` is `<words> --help`. */
+static int run_help(const char *name, struct globals *globals, int count, char **words)
+{
+	_cleanup_free_ char **all = xcalloc(count + 2, sizeof(*all));
+
+	if (!count) {
+		print_help(name);
+		return STATUS_OK;
+	}
+	memcpy(all, words, count * sizeof(*all));
+	all[count] = (char *)"--help";
+	return dispatch(name, &program_group, globals, count + 1, all);
+}
+
 static int run_words(const char *name, const struct program_args *args, struct globals *globals,
 		     int count, char **words)
 {
@@ -103,32 +122,27 @@ static int run_words(const char *name, const struct program_args *args, struct g
 	}
 	if (args->complete)
 		return complete(count, words);
-	if (globals->help) {
-		print_help(name);
-		return STATUS_OK;
-	}
+	if (globals->help || args->help)
+		return run_help(name, globals, 0, NULL);
 	if (args->version) {
 		printf("%s\n", PACKAGE_STRING);
 		return STATUS_OK;
 	}
+	if (count && strcmp(words[0], "help") == 0)
+		return run_help(name, globals, count - 1, words + 1);
 	if (count)
 		return dispatch(name, &program_group, globals, count, words);
 	print_help(name);
 	return STATUS_FAILURE;
 }
 
-int program_run(int argc, char **argv)
+static int run(const char *name, struct globals *globals, int argc, char **argv)
 {
-	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
-	const char *called = slash ? slash + 1 : argc ? argv[0] : "";
-	/* The front leaves argv as it is, so help can speak of what was typed. */
-	const char *name = strcmp(called, "btrfs") == 0 ? "btrfs" : "btrfs-policy";
-	struct globals globals = { .level = LEVEL_DEFAULT };
 	struct program_args args = {};
 	const struct option_set sets[] = {
-		{ global_options, &globals }, { program_options, &args }, { NULL, NULL }
+		{ global_options, globals }, { program_options, &args }, { NULL, NULL }
 	};
-	int first, status;
+	int first;
 
 	switch (options_parse(name, sets, true, argc, argv, &first)) {
 	case PARSE_UNKNOWN:
@@ -138,6 +152,32 @@ int program_run(int argc, char **argv)
 	case PARSE_OK:
 		break;
 	}
-	status = run_words(name, &args, &globals, argc - first, argv + first);
+	return run_words(name, &args, globals, argc - first, argv + first);
+}
+
+/* An option that is wrong may stand before the one that asks for JSON. */
+static bool asks_for_json(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+		if (strcmp(argv[i], "--format=json") == 0 ||
+		    (strcmp(argv[i], "--format") == 0 && i + 1 < argc &&
+		     strcmp(argv[i + 1], "json") == 0))
+			return true;
+	return false;
+}
+
+int program_run(int argc, char **argv)
+{
+	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
+	const char *called = slash ? slash + 1 : argc ? argv[0] : "";
+	/* The front leaves argv as it is, so help can speak of what was typed. */
+	const char *name = strcmp(called, "btrfs") == 0 ? "btrfs" : "btrfs-policy";
+	struct globals globals = { .level = LEVEL_DEFAULT };
+	/* Before the options are parsed, which moves words in argv. */
+	bool json = asks_for_json(argc, argv);
+	int status = run(name, &globals, argc, argv);
+
+	if (status && json && messages_last_error() && !json_was_printed())
+		json_print_error(status, messages_last_error());
 	return messages_finish(status);
 }

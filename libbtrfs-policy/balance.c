@@ -24,6 +24,8 @@ struct run {
 	struct btrfs_policy_balance_options options;
 	struct btrfs_policy_balance_report *report;
 	struct btrfs_policy_progress progress;
+	bool stop_asked;   /* by the progress callback */
+	bool paused;	   /* by the user, while an earlier balance was finished */
 	uint64_t started;
 	unsigned int rounds;
 	uint64_t round_used; /* bytes in misplaced chunks when the last one began */
@@ -161,9 +163,9 @@ static int tick(void *user)
 	struct run *run = user;
 
 	run->progress.elapsed_ns = elapsed(run);
-	if (!run->options.progress)
-		return 0;
-	return run->options.progress(&run->progress, run->options.user);
+	if (run->options.progress && run->options.progress(&run->progress, run->options.user))
+		run->stop_asked = true;
+	return run->stop_asked;
 }
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
@@ -198,7 +200,9 @@ static void set_progress(struct run *run, const struct btrfs_policy_chunk *next)
 		progress->bytes_total += chunk->used;
 	}
 	progress->logical = next ? next->logical : 0;
-	progress->kind = next ? next->kind : BTRFS_POLICY_KIND_DATA;
+	/* At the end it stays the kind of the last chunk. */
+	if (next)
+		progress->kind = next->kind;
 }
 
 /* ---- Looking ------------------------------------------------------------ */
@@ -311,6 +315,14 @@ static int wait_turn(struct run *run)
 	return ret ? ret : look(run);
 }
 
+static int stop(struct run *run)
+{
+	run->report->end = BTRFS_POLICY_END_STOPPED;
+	return bp_error(run->fs, -ECANCELED,
+			"stopped moving chunks of '%s' on request; run it again to go on",
+			run->fs->mount_point);
+}
+
 static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 {
 	struct bp_relocation relocation = {};
@@ -318,8 +330,8 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 	int ret;
 
 	ret = bp_relocate(run->fs, chunk, &relocation);
-	if (ret == -EBUSY && run->options.enqueue && !tick(run))
-		return 0;
+	if (ret == -EBUSY && run->options.enqueue)
+		return tick(run) ? stop(run) : 0;
 	if (ret == -ENOSPC)
 		return put_off(run, chunk->logical);
 	if (ret) {
@@ -339,14 +351,6 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 static bool at_limit(const struct run *run)
 {
 	return run->options.limit && run->progress.chunks_done >= run->options.limit;
-}
-
-static int stop(struct run *run)
-{
-	run->report->end = BTRFS_POLICY_END_STOPPED;
-	return bp_error(run->fs, -ECANCELED,
-			"stopped moving chunks of '%s' on request; run it again to go on",
-			run->fs->mount_point);
 }
 
 static int end_at_limit(struct run *run)
@@ -437,7 +441,7 @@ static int may_run(struct run *run)
 
 static int begin(struct run *run)
 {
-	int ret = bp_leftover_finish(run->fs, tick, run);
+	int ret = bp_leftover_finish(run->fs, &run->paused, tick, run);
 
 	if (ret)
 		return ret;
@@ -486,7 +490,8 @@ static int finish(struct run *run, int err)
 	struct report *full = (struct report *)run->report;
 
 	if (err && !run->report->end)
-		run->report->end = BTRFS_POLICY_END_FAILED;
+		run->report->end = err == -ECANCELED && run->stop_asked ?
+				   BTRFS_POLICY_END_STOPPED : end_of(err, run->paused);
 	run->report->elapsed_ns = elapsed(run);
 	full->text = describe_left(run);
 	run->report->text = full->text ? full->text : "";

@@ -16,7 +16,8 @@ int bp_exclusive_wait(struct btrfs_policy_fs *fs, bool enqueue, int (*tick)(void
 		      void *user);
 
 /* leftover.c */
-int bp_leftover_finish(struct btrfs_policy_fs *fs, int (*tick)(void *user), void *user);
+int bp_leftover_finish(struct btrfs_policy_fs *fs, bool *paused, int (*tick)(void *user),
+		       void *user);
 int bp_leftover_is_ours(struct btrfs_policy_fs *fs, bool *ours);
 int bp_leftover_is_paused(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused);
 
@@ -26,6 +27,8 @@ struct bp_relocation {
 	bool paused;	/* somebody asked for a pause, else for an end */
 };
 
+/* -ECANCELED, with the words for it */
+int bp_canceled(struct btrfs_policy_fs *fs, bool paused);
 int bp_relocate(struct btrfs_policy_fs *fs, const struct btrfs_policy_chunk *chunk,
 		struct bp_relocation *relocation);
 

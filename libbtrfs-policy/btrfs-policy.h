@@ -144,8 +144,8 @@ struct btrfs_policy_fs *btrfs_policy_fs_unref(struct btrfs_policy_fs *fs);
 /**
  * btrfs_policy_fs_open() - open a mounted file system
  * @fs: handle from btrfs_policy_fs_new(), not opened before
- * @target: a path on the file system (mount point or anything below it), the
- *	file system's UUID or its label ("UUID=..." and "LABEL=..." too); NULL for
+ * @target: a path on the file system (mount point or anything below it), one of
+ *	its block devices, the file system's UUID or its label ("UUID=..." and "LABEL=..." too); NULL for
  *	the current directory's file system or, if that is not btrfs, for the
  *	only btrfs that is mounted
  *

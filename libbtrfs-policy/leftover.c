@@ -64,7 +64,7 @@ static int look(struct btrfs_policy_fs *fs, struct leftover *leftover)
 	return 0;
 }
 
-static int resume(struct btrfs_policy_fs *fs, uint64_t chunk)
+static int resume(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused)
 {
 	struct btrfs_ioctl_balance_args args = { .flags = BTRFS_BALANCE_RESUME };
 	int ret = fs->ops->balance(fs->backend, &args);
@@ -72,6 +72,9 @@ static int resume(struct btrfs_policy_fs *fs, uint64_t chunk)
 	/* Somebody else was faster, or there is no room: the plan knows what to do first. */
 	if (ret == -ENOTCONN || ret == -EINPROGRESS || ret == -ENOSPC)
 		return 0;
+	*paused = args.state & BTRFS_BALANCE_STATE_PAUSE_REQ;
+	if (ret == -ECANCELED)
+		return bp_canceled(fs, *paused);
 	if (ret)
 		return bp_failed(fs, ret, "cannot finish moving chunk %llu of '%s'",
 				 (unsigned long long)chunk, fs->mount_point);
@@ -111,14 +114,15 @@ static int wait_until_gone(struct btrfs_policy_fs *fs, int (*tick)(void *user), 
  * Waits for one chunk at most: if another one is under way then, somebody else is
  * at work.
  */
-int bp_leftover_finish(struct btrfs_policy_fs *fs, int (*tick)(void *user), void *user)
+int bp_leftover_finish(struct btrfs_policy_fs *fs, bool *paused, int (*tick)(void *user),
+		       void *user)
 {
 	struct leftover leftover;
 	uint64_t first;
 	int ret = look(fs, &leftover);
 
 	if (!ret && leftover.chunk && leftover.paused)
-		return resume(fs, leftover.chunk);
+		return resume(fs, leftover.chunk, paused);
 	first = leftover.chunk;
 	while (!ret && leftover.chunk && leftover.chunk == first && !leftover.paused) {
 		ret = nap(fs, tick, user);

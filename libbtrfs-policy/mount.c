@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the way from what a user names (path, UUID, label, nothing) to a mount
+ * Owns the way from what a user names (path, device, UUID, label, nothing) to a mount
  * point of a btrfs.  The mount table itself comes from the backend.
  */
 #include <stdio.h>
@@ -51,9 +51,31 @@ static int target_of_path(struct btrfs_policy_fs *fs, const char *path, char **m
 struct identity {
 	char fsid[BP_FSID_LENGTH];
 	char label[BTRFS_LABEL_SIZE + 1];
+	bool has_device;	/* the one that was asked for */
 };
 
-static int identify(struct btrfs_policy_fs *fs, const char *mount_point, struct identity *id)
+/* Is the block device with that number one of the file system that is open? */
+static int find_device(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_fs_info_args *info,
+		       uint64_t number, bool *found)
+{
+	for (uint64_t devid = 1; !*found && devid <= info->max_id; devid++) {
+		struct btrfs_ioctl_dev_info_args args = { .devid = devid };
+		uint64_t one;
+		int ret = fs->ops->dev_info(fs->backend, &args);
+
+		if (ret == -ENODEV)
+			continue;
+		if (ret)
+			return ret;
+		/* A path that is gone is a device that is missing. */
+		ret = fs->ops->device_number(fs->backend, (const char *)args.path, &one);
+		*found = !ret && one == number;
+	}
+	return 0;
+}
+
+static int identify(struct btrfs_policy_fs *fs, const char *mount_point, uint64_t device,
+		    struct identity *id)
 {
 	struct btrfs_ioctl_fs_info_args args = {};
 	int ret;
@@ -65,19 +87,24 @@ static int identify(struct btrfs_policy_fs *fs, const char *mount_point, struct 
 	ret = fs->ops->fs_info(fs->backend, &args);
 	if (!ret)
 		ret = fs->ops->label(fs->backend, id->label, BTRFS_LABEL_SIZE);
+	if (!ret && device)
+		ret = find_device(fs, &args, device, &id->has_device);
 	fs->ops->close(fs->backend);
 	bp_uuid_text(args.fsid, id->fsid);
 	return ret;
 }
 
-/* What to look for: a UUID, a label, or (both NULL) anything. */
+/* What to look for: a UUID, a label, a block device, or (none of them) anything. */
 struct wanted {
 	const char *uuid;
 	const char *label;
+	uint64_t device;
 };
 
 static bool fits(const struct wanted *wanted, const struct identity *id)
 {
+	if (wanted->device)
+		return id->has_device;
 	if (!wanted->uuid && !wanted->label)
 		return true;
 	return (wanted->uuid && !strcasecmp(wanted->uuid, id->fsid)) ||
@@ -125,7 +152,7 @@ static int look_at_mount(struct btrfs_policy_fs *fs, const struct wanted *wanted
 	struct identity id;
 	int ret;
 
-	ret = identify(fs, mount->target, &id);
+	ret = identify(fs, mount->target, wanted->device, &id);
 	/* Hidden below another mount, or gone since. */
 	if (ret == -EINVAL || ret == -ENOENT)
 		return 0;
@@ -155,7 +182,8 @@ static int search_mounts(struct btrfs_policy_fs *fs, const struct wanted *wanted
 	return ret;
 }
 
-static int judge_search(struct btrfs_policy_fs *fs, struct search *found, const char *target)
+static int judge_search(struct btrfs_policy_fs *fs, const struct wanted *wanted,
+			const struct search *found, const char *target)
 {
 	if (found->matches == 1)
 		return 0;
@@ -167,6 +195,10 @@ static int judge_search(struct btrfs_policy_fs *fs, struct search *found, const 
 				found->names);
 	if (found->unreadable)
 		return bp_failed(fs, found->unreadable, "cannot look at the mounted btrfs");
+	if (wanted->device)
+		return bp_error(fs, -ENOENT,
+				"block device '%s' belongs to no mounted btrfs; mount it first",
+				target);
 	if (target)
 		return bp_error(fs, -ENOENT,
 				"'%s' is neither a path nor UUID or label of a mounted btrfs; mount it first or name its mount point",
@@ -182,7 +214,7 @@ static int target_by_search(struct btrfs_policy_fs *fs, const struct wanted *wan
 
 	ret = search_mounts(fs, wanted, &found);
 	if (!ret)
-		ret = judge_search(fs, &found, target);
+		ret = judge_search(fs, wanted, &found, target);
 	if (ret)
 		free(found.mount_point);
 	else
@@ -201,15 +233,28 @@ static int target_without_name(struct btrfs_policy_fs *fs, char **mount_point)
 	return target_by_search(fs, &anything, NULL, mount_point);
 }
 
+/* 1 if it is one; the number of a device is never 0. */
+static int is_block_device(struct btrfs_policy_fs *fs, const char *target, uint64_t *number)
+{
+	int ret = fs->ops->device_number(fs->backend, target, number);
+
+	if (ret == -ENOMEM)
+		return bp_nomem(fs);
+	return !ret && *number;
+}
+
 int bp_find_target(struct btrfs_policy_fs *fs, const char *target, char **mount_point)
 {
-	struct wanted wanted = { .uuid = target, .label = target };
+	struct wanted wanted = { .uuid = target, .label = target }, device = {};
 	int ret;
 
 	if (!target)
 		return target_without_name(fs, mount_point);
 	if (!*target)
 		return bp_error(fs, -EINVAL, "the path is empty");
+	ret = is_block_device(fs, target, &device.device);
+	if (ret)
+		return ret < 0 ? ret : target_by_search(fs, &device, target, mount_point);
 	ret = target_of_path(fs, target, mount_point);
 	if (ret != -ENOENT)
 		return ret;
@@ -241,7 +286,7 @@ static bool listed(const struct list *list, const char *fsid)
 static int list_mount(struct btrfs_policy_fs *fs, struct list *list, const char *target)
 {
 	struct identity id;
-	int ret = identify(fs, target, &id);
+	int ret = identify(fs, target, 0, &id);
 
 	/* Hidden below another mount, gone since, or in a place where we may not go. */
 	if (ret == -EINVAL || ret == -ENOENT || ret == -EACCES)

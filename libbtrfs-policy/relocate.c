@@ -47,6 +47,13 @@ static int explain(struct btrfs_policy_fs *fs, int err, const struct btrfs_polic
 			 (unsigned long long)chunk->logical, fs->mount_point);
 }
 
+int bp_canceled(struct btrfs_policy_fs *fs, bool paused)
+{
+	return bp_error(fs, -ECANCELED,
+			"the balance of '%s' was %s by somebody else; run it again to go on",
+			fs->mount_point, paused ? "paused" : "cancelled");
+}
+
 /* -ECANCELED for a pause, too; -ENOSPC without a word; all else as the kernel says. */
 int bp_relocate(struct btrfs_policy_fs *fs, const struct btrfs_policy_chunk *chunk,
 		struct bp_relocation *relocation)
@@ -69,8 +76,6 @@ int bp_relocate(struct btrfs_policy_fs *fs, const struct btrfs_policy_chunk *chu
 			return seen ? seen : ret;
 	}
 	if (ret == -ECANCELED || relocation->paused)
-		return bp_error(fs, -ECANCELED,
-				"the balance of '%s' was %s by somebody else; run it again to go on",
-				fs->mount_point, relocation->paused ? "paused" : "cancelled");
+		return bp_canceled(fs, relocation->paused);
 	return explain(fs, ret, chunk);
 }

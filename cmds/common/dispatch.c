@@ -8,7 +8,6 @@
 
 #include "cmds/common/cleanup.h"
 #include "cmds/common/dispatch.h"
-#include "cmds/common/escape.h"
 #include "cmds/common/help.h"
 
 static const char *entry_token(const struct entry *entry)
@@ -44,9 +43,7 @@ const struct entry *entry_find(const struct group *group, const char *word, int 
 static int complain_token(const char *name, const struct group *group, const char *word,
 			  int fitting)
 {
-	_cleanup_free_ char *shown = xcheck(escape_text(word));
-
-	fprintf(stderr, "%s: %s token '%s'\n", name, fitting ? "ambiguous" : "unknown", shown);
+	usage_error(name, "%s token '%s'", fitting ? "ambiguous" : "unknown", word);
 	if (!fitting) {
 		help_group(stderr, name, group, false);
 		return STATUS_FAILURE;
@@ -65,11 +62,11 @@ static int check_count(const struct run *run)
 	if (run->count >= command->min_words && run->count <= command->max_words)
 		return 0;
 	if (run->count < command->min_words)
-		fprintf(stderr, "%s: not enough arguments: %d but at least %d expected\n",
-			run->name, run->count, command->min_words);
+		usage_error(run->name, "not enough arguments: %d but at least %d expected",
+			    run->count, command->min_words);
 	else
-		fprintf(stderr, "%s: too many arguments: %d but at most %d expected\n",
-			run->name, run->count, command->max_words);
+		usage_error(run->name, "too many arguments: %d but at most %d expected",
+			    run->count, command->max_words);
 	fprintf(stderr, "Try '%s --help' for more information\n", run->name);
 	return -1;
 }

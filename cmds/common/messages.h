@@ -14,6 +14,10 @@ enum status {
 	STATUS_OK = 0,		/* done, or nothing to do */
 	STATUS_FAILURE = 1,	/* failure or bad usage */
 	STATUS_STATE = 2,	/* the state of kernel or file system does not allow it */
+	STATUS_NO_SPACE = 4,	/* a balance: no room where a chunk should go */
+	STATUS_PAUSED = 5,	/* a balance: by `btrfs balance pause` */
+	STATUS_CANCELED = 6,	/* a balance: by `btrfs balance cancel` */
+	STATUS_STOPPED = 7,	/* a balance: by SIGINT, SIGTERM or SIGHUP */
 	STATUS_METADATA_FULL = 32, /* added by usage -c */
 	STATUS_MISPLACED = 64,	/* the same */
 	STATUS_GLOBAL = 129,	/* unknown global option */
@@ -34,10 +38,19 @@ void messages_set_level(enum level level);
 bool messages_at(enum level level);
 
 void error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same for bad usage, with the name of the command in place of "ERROR". */
+void usage_error(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The last error as it was given, or NULL. */
+const char *messages_last_error(void);
 void warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A line on stdout for people, shown from @level on. */
 void say(enum level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* From now on errors, warnings and results go to the system log too, behind @prefix. */
+void messages_to_journal(const char *prefix);
 
 /* Flushes stdout; STATUS_FAILURE with an error if what was written got lost. */
 int messages_finish(int status);

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmds/common/cleanup.h"
-#include "cmds/common/escape.h"
+#include "cmds/common/messages.h"
 #include "cmds/common/options.h"
 #include "cmds/common/units.h"
 
@@ -72,10 +71,7 @@ static const struct option_row *parser_find(const struct parser *parser, int cod
 static enum parse_result complain(const struct parser *parser, const struct option_row *row,
 				  const char *text, const char *wanted)
 {
-	_cleanup_free_ char *shown = xcheck(escape_text(text));
-
-	fprintf(stderr, "%s: invalid value '%s' for --%s: %s\n", parser->name, shown, row->name,
-		wanted);
+	usage_error(parser->name, "invalid value '%s' for --%s: %s", text, row->name, wanted);
 	return PARSE_BAD_VALUE;
 }
 
@@ -142,16 +138,14 @@ static enum parse_result store(const struct parser *parser, const struct option_
 
 static enum parse_result complain_unknown(const struct parser *parser, int c, const char *word)
 {
-	_cleanup_free_ char *shown = xcheck(escape_text(word));
 	void *target;
 
 	if (c == ':')
-		fprintf(stderr, "%s: option '%s' requires an argument\n", parser->name, shown);
+		usage_error(parser->name, "option '%s' requires an argument", word);
 	else if (!optopt || parser_find(parser, optopt, &target))
-		fprintf(stderr, "%s: unrecognized option '%s'\n", parser->name, shown);
+		usage_error(parser->name, "unrecognized option '%s'", word);
 	else
-		fprintf(stderr, "%s: invalid option '%c'\n", parser->name,
-			isprint(optopt) ? optopt : '?');
+		usage_error(parser->name, "invalid option '%c'", isprint(optopt) ? optopt : '?');
 	return PARSE_UNKNOWN;
 }
 

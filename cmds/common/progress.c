@@ -124,6 +124,9 @@ void progress_show(struct progress *progress, const struct btrfs_policy_progress
 {
 	bool last = state->chunks_done == state->chunks_total;
 
+	/* Nothing is to be moved, or it waits for another operation before it can tell. */
+	if (!state->chunks_total)
+		return;
 	switch (progress->mode) {
 	case PROGRESS_AUTO:
 		print_text(state, CLEAR_LINE NO_WRAP, WRAP);

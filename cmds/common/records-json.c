@@ -95,6 +95,13 @@ json_object *records_json_keyed(const struct records *records, int column)
 	return object;
 }
 
+static bool printed;
+
+bool json_was_printed(void)
+{
+	return printed;
+}
+
 void json_print_document(const char *name, json_object *value)
 {
 	_cleanup_(json) json_object *document = json_object_new_object();
@@ -107,4 +114,14 @@ void json_print_document(const char *name, json_object *value)
 			JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
 			JSON_C_TO_STRING_NOSLASHESCAPE));
 	putchar('\n');
+	printed = true;
+}
+
+void json_print_error(int status, const char *text)
+{
+	json_object *object = json_object_new_object();
+
+	json_object_object_add(object, "status", json_object_new_int(status));
+	json_object_object_add(object, "text", json_text(text));
+	json_print_document("error", object);
 }

@@ -77,6 +77,10 @@ json_object *records_json_keyed(const struct records *records, int column);
 /* Prints { "__header": ..., @name: @value } to stdout; takes @value over. */
 void json_print_document(const char *name, json_object *value);
 
+/* The document "error", for a command that ends before it has one of its own. */
+void json_print_error(int status, const char *text);
+bool json_was_printed(void);
+
 static inline void cleanup_records(struct records **records)
 {
 	records_free(*records);

@@ -160,6 +160,68 @@ static bool is_interrupted(struct fake *fake, uint64_t logical)
 	return false;
 }
 
+static bool is_hung_up(struct fake *fake, uint64_t logical)
+{
+	if (fake->balances == 2)
+		raise(SIGHUP);
+	return false;
+}
+
+static void make_hung_up(void)
+{
+	make_tagged();
+	machine.refuses = is_hung_up;
+	signal(SIGHUP, SIG_DFL);
+}
+
+/* The same under nohup(1). */
+static void make_nohup(void)
+{
+	make_hung_up();
+	signal(SIGHUP, SIG_IGN);
+}
+
+/* ^C while it waits for another operation. */
+static bool is_impatient(struct fake *fake, uint64_t logical)
+{
+	if (fake->balances == 1) {
+		fake_set_file(fake, FAKE_FSID "/exclusive_operation", "device add");
+		fake->busy_looks = 1000;
+		raise(SIGINT);
+	}
+	return false;
+}
+
+static void make_impatient(void)
+{
+	make_tagged();
+	machine.refuses = is_impatient;
+	signal(SIGINT, SIG_DFL);
+}
+
+/* An earlier run was paused; whoever resumes it is told to end. */
+static void make_leftover(int result, uint64_t state)
+{
+	make_tagged();
+	machine.leftover.flags = BTRFS_BALANCE_METADATA;
+	machine.leftover.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
+	machine.leftover.meta.vstart = 34603008;
+	machine.leftover.meta.vend = 34603009;
+	machine.resume_result = result;
+	machine.resume_state = state;
+	fake_set_file(&machine, FAKE_FSID "/exclusive_operation", "balance paused");
+}
+
+static void make_leftover_canceled(void)
+{
+	make_leftover(-ECANCELED, BTRFS_BALANCE_STATE_CANCEL_REQ);
+}
+
+static void make_leftover_paused(void)
+{
+	make_leftover(-ECANCELED, BTRFS_BALANCE_STATE_PAUSE_REQ);
+}
+
 /* Whatever the test inherits: a terminal's program, or one in the background of a script. */
 static void make_interrupted(void)
 {
@@ -311,6 +373,11 @@ static const struct {
 	{ "little-space", make_little_space },
 	{ "interrupted", make_interrupted },
 	{ "in-background", make_in_background },
+	{ "hung-up", make_hung_up },
+	{ "nohup", make_nohup },
+	{ "impatient", make_impatient },
+	{ "leftover-canceled", make_leftover_canceled },
+	{ "leftover-paused", make_leftover_paused },
 	{ "stubborn", make_stubborn },
 	{ "two-mounts", make_two_mounts },
 	{ "no-mounts", make_no_mounts },
@@ -392,10 +459,24 @@ static int make_recorded(const char *tree)
 /* The linker puts these in the place of what the commands call. */
 struct btrfs_policy_fs *__wrap_btrfs_policy_fs_new(void);
 int __wrap_uname(struct utsname *name);
+void __wrap_journal_write(int priority, const char *prefix, const char *text);
 
 struct btrfs_policy_fs *__wrap_btrfs_policy_fs_new(void)
 {
 	return bp_fs_new_with(&fake_backend, &machine);
+}
+
+/* $FAKE_JOURNAL is a file or pipe that gets what goes to the system log. */
+void __wrap_journal_write(int priority, const char *prefix, const char *text)
+{
+	static FILE *journal;
+
+	if (!journal && getenv("FAKE_JOURNAL"))
+		journal = fopen(getenv("FAKE_JOURNAL"), "a");
+	if (!journal)
+		return;
+	fprintf(journal, "<%d> %s: %s\n", priority, prefix, text);
+	fflush(journal);
 }
 
 int __wrap_uname(struct utsname *name)

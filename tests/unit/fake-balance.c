@@ -206,6 +206,7 @@ int fake_balance(void *self, struct btrfs_ioctl_balance_args *args)
 		if (!fake->leftover.flags)
 			return -ENOTCONN;
 		fake_end_leftover(fake);
+		args->state = fake->resume_state;
 		return fake->resume_result;
 	}
 	fake->asked = *args;

@@ -101,6 +101,7 @@ struct fake {
 	unsigned int leftover_looks; /* how many it lasts if it runs */
 	uint64_t leftover_then; /* then it is about this chunk, for ever; 0: it ends */
 	int resume_result; /* of resuming it: somebody else did */
+	uint64_t resume_state; /* what the kernel says of it then */
 	struct btrfs_ioctl_balance_args asked; /* the last balance */
 	/* How many looks the other operation lasts. */
 	unsigned int busy_looks;

@@ -294,6 +294,7 @@ static void stopped_while_waiting(void **state)
 	fake.busy_looks = 1000;
 	result = run(&options, 4);
 	assert_int_equal(result.ret, -ECANCELED);
+	assert_int_equal(result.report.end, BTRFS_POLICY_END_STOPPED);
 	assert_int_equal(fake.balances, 0);
 }
 
@@ -396,6 +397,7 @@ static void stopped_while_a_chunk_is_finished(void **state)
 	fake.leftover_looks = 1000;
 	result = run(NULL, 4);
 	assert_int_equal(result.ret, -ECANCELED);
+	assert_int_equal(result.report.end, BTRFS_POLICY_END_STOPPED);
 	assert_has(result.error, "stopped while the kernel finishes");
 	assert_int_equal(fake.naps, 3);
 }
@@ -408,6 +410,24 @@ static void resumed_by_somebody_else(void **state)
 	leave(0);
 	fake.resume_result = -EPERM;
 	assert_int_equal(run(NULL, 0).ret, -EPERM);
+}
+
+/* What the user did to the balance that this run finishes is not this run's failure. */
+static void told_to_end_while_it_finishes_a_chunk(void **state)
+{
+	struct result result;
+
+	leave(0);
+	fake.resume_result = -ECANCELED;
+	fake.resume_state = BTRFS_BALANCE_STATE_PAUSE_REQ;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, -ECANCELED);
+	assert_int_equal(result.report.end, BTRFS_POLICY_END_PAUSED);
+	leave(0);
+	fake.resume_state = BTRFS_BALANCE_STATE_CANCEL_REQ;
+	result = run(NULL, 0);
+	assert_int_equal(result.report.end, BTRFS_POLICY_END_CANCELED);
+	assert_has(result.error, "was cancelled");
 }
 
 static void somebody_elses_balance_is_left_alone(void **state)
@@ -555,6 +575,7 @@ int main(void)
 		cmocka_unit_test_setup(another_run_is_not_waited_for, setup),
 		cmocka_unit_test_setup(stopped_while_a_chunk_is_finished, setup),
 		cmocka_unit_test_setup(resumed_by_somebody_else, setup),
+		cmocka_unit_test_setup(told_to_end_while_it_finishes_a_chunk, setup),
 		cmocka_unit_test_setup(somebody_elses_balance_is_left_alone, setup),
 		cmocka_unit_test_setup(checked_before_it_starts, setup),
 		cmocka_unit_test_setup(stock_kernel_is_refused, setup),

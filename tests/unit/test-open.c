@@ -82,6 +82,23 @@ static void two_mounts_of_one_file_system(void **state)
 	btrfs_policy_fs_unref(fs);
 }
 
+/* A block device means the file system that it is part of, whatever it is mounted on. */
+static void block_device_of_a_mounted_one(void **state)
+{
+	struct btrfs_policy_fs *fs = bp_fs_new_with(&fake_backend, &fake);
+
+	assert_int_equal(btrfs_policy_fs_open(fs, "/dev/disk/by-id/two"), 0);
+	assert_string_equal(btrfs_policy_fs_info(fs)->mount_point, "/mnt");
+	btrfs_policy_fs_unref(fs);
+	fs = bp_fs_new_with(&fake_backend, &fake);
+	assert_int_equal(btrfs_policy_fs_open(fs, "/dev/fake9"), -ENOENT);
+	assert_has(btrfs_policy_fs_error(fs), "belongs to no mounted btrfs");
+	/* One that is missing has no path to compare. */
+	fake.devices[1].missing = true;
+	assert_int_equal(btrfs_policy_fs_open(fs, "/dev/fake2"), -ENOENT);
+	btrfs_policy_fs_unref(fs);
+}
+
 static void devices_are_read(void **state)
 {
 	struct btrfs_policy_fs *fs;
@@ -262,6 +279,7 @@ int main(void)
 		cmocka_unit_test_setup(nothing_named_and_nothing_mounted, setup),
 		cmocka_unit_test_setup(no_label_is_no_name, setup),
 		cmocka_unit_test_setup(two_mounts_of_one_file_system, setup),
+		cmocka_unit_test_setup(block_device_of_a_mounted_one, setup),
 		cmocka_unit_test_setup(devices_are_read, setup),
 		cmocka_unit_test_setup(select_devices, setup),
 		cmocka_unit_test(kernels_are_told_apart),

@@ -53,7 +53,7 @@ old_disks_new_ssds 2 100
 start
 try 'pause' btrfs balance pause "$LAB_MNT"
 finished
-is "$status $end" '1 paused' 'a paused run ends and says so'
+is "$status $end" '5 paused' 'a paused run ends and says so'
 is "$(cat "$(lab_sysfs)/exclusive_operation")" 'balance paused' 'what it left is paused'
 finish_it 'a second run resumes'
 
@@ -66,15 +66,21 @@ finish_it 'a run after that'
 start
 try 'cancel' btrfs balance cancel "$LAB_MNT"
 finished
-is "$status $end" '1 canceled' 'a cancelled run ends and says so'
+is "$status $end" '6 canceled' 'a cancelled run ends and says so'
 is "$(cat "$(lab_sysfs)/exclusive_operation")" none 'and leaves nothing behind'
 finish_it 'a run after cancel'
 
 start
 kill -INT $run
 finished
-is "$status $end" '1 stopped' '^C ends it behind a chunk'
+is "$status $end" '7 stopped' '^C ends it behind a chunk'
 finish_it 'a run after ^C'
+
+start
+kill -HUP $run
+finished
+is "$status $end" '7 stopped' 'so does SIGHUP'
+finish_it 'a run after SIGHUP'
 
 turn
 before=$(usage '.totals["misplaced-chunks"]')

@@ -26,7 +26,7 @@ refused() {
 	local out status=0
 
 	out=$(btrfs --format json balance --preferred-metadata "$LAB_MNT" 2>/tmp/errors) || status=$?
-	is $status 1 "$1: status 1"
+	is $status 4 "$1: the status for no space"
 	end=$(jq -r '.[keys[1]].report.end' <<<"$out")
 	moved=$(jq '.[keys[1]].report["relocated-chunks"]' <<<"$out")
 	said=$(cat /tmp/errors)
