@@ -46,6 +46,7 @@ struct command {
 	size_t args_size;
 	int min_words;
 	int max_words;
+	bool new_devices;	/* its <device> is one that no file system has yet */
 	int (*run)(const struct run *run);
 };
 
@@ -69,6 +70,7 @@ extern const struct command device_policy_get_command;
 extern const struct command device_policy_set_command;
 extern const struct command device_policy_tag_command;
 extern const struct command device_policy_suggest_command;
+extern const struct command device_policy_add_command;
 extern const struct command device_policy_usage_command;
 extern const struct command device_policy_save_command;
 extern const struct command device_policy_restore_command;

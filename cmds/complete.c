@@ -154,6 +154,11 @@ static void offer_devices(void)
 	puts(ALSO_FILES);
 }
 
+static void offer_files(void)
+{
+	puts(ALSO_FILES);
+}
+
 /* Names in <> of the synopses. */
 static const struct {
 	const char *name;
@@ -163,6 +168,7 @@ static const struct {
 	{ "role", offer_roles },
 	{ "read-policy", offer_policies },
 	{ "device", offer_devices },
+	{ "new device", offer_files },
 	{ "path", offer_paths },
 };
 
@@ -178,12 +184,22 @@ static void offer_place(const char *name, size_t length, unsigned int *offered)
 	}
 }
 
+static void offer_named(const struct command *command, const char *name, size_t length,
+			unsigned int *offered)
+{
+	if (command->new_devices && strncmp(name, "device>", length + 1) == 0)
+		offer_place("new device", strlen("new device"), offered);
+	else
+		offer_place(name, length, offered);
+}
+
 /*
  * A place in [] may be left out, and one before ... may be filled more than once; then
  * the next fits as well.
  */
-static void offer_position(const char *synopsis, int position)
+static void offer_position(const struct command *command, int position)
 {
+	const char *synopsis = command->synopsis;
 	unsigned int offered = 0;
 	int depth = 0;
 
@@ -194,7 +210,7 @@ static void offer_position(const char *synopsis, int position)
 		if (*synopsis != '<')
 			continue;
 		if (position <= 0 || strncmp(synopsis + 1 + length, ">...", 4) == 0)
-			offer_place(synopsis + 1, length, &offered);
+			offer_named(command, synopsis + 1, length, &offered);
 		if (position <= 0 && !depth)
 			return;
 		position -= position > 0;
@@ -230,7 +246,7 @@ static int complete_command(const struct command *command, bool ours, int count,
 		offer_options(command->options);
 		offer_options(global_options);
 	} else {
-		offer_position(command->synopsis, position);
+		offer_position(command, position);
 	}
 	return ALL_OURS;
 }

@@ -5,6 +5,7 @@
  */
 #include <btrfsutil.h>
 #include <fcntl.h>
+#include <libmount.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -143,6 +144,45 @@ static int linux_balance_state(void *self, struct btrfs_ioctl_balance_args *args
 	return linux_ioctl(self, BTRFS_IOC_BALANCE_PROGRESS, args);
 }
 
+/* The kernel keeps the path for people: of device-mapper the name, not the number. */
+static char *canonical(const char *path)
+{
+	return mnt_resolve_path(path, NULL);
+}
+
+static int add_plainly(void *self, const char *path)
+{
+	struct btrfs_ioctl_vol_args args = {};
+
+	if (strlen(path) >= sizeof(args.name))
+		return -ENAMETOOLONG;
+	strcpy(args.name, path);
+	return linux_ioctl(self, BTRFS_IOC_ADD_DEV, &args);
+}
+
+/* A kernel that has the ioctl refuses these flags. */
+static int can_add_with_role(void *self)
+{
+	struct bp_ioctl_add_dev_role_args args = { .flags = ~0U };
+	int ret = linux_ioctl(self, BP_IOC_ADD_DEV_ROLE, &args);
+
+	return ret == -ENOTTY ? ret : 0;
+}
+
+static int linux_add_device(void *self, const char *path, enum btrfs_policy_role role)
+{
+	_cleanup_free_ char *name = path ? canonical(path) : NULL;
+	struct bp_ioctl_add_dev_role_args args = { .path = (uintptr_t)name, .role = role };
+
+	if (!path)
+		return can_add_with_role(self);
+	if (!name)
+		return -ENOMEM;
+	if (role == BTRFS_POLICY_ROLE_DATA_PREFERRED)
+		return add_plainly(self, name);
+	return linux_ioctl(self, BP_IOC_ADD_DEV_ROLE, &args);
+}
+
 static int linux_roles(void *self, struct bp_ioctl_device_roles_args *args)
 {
 	return linux_ioctl(self, BP_IOC_DEVICE_ROLES, args);
@@ -255,6 +295,9 @@ const struct bp_backend bp_backend_linux = {
 	.sysfs_write = linux_sysfs_write,
 	.device_number = linux_device_number,
 	.facts = bp_linux_facts,
+	.look_at_new = bp_linux_look_at_new,
+	.wipe = bp_linux_wipe,
+	.add_device = linux_add_device,
 	.saved_read = bp_linux_saved_read,
 	.saved_write = bp_linux_saved_write,
 	.saved_lock = bp_linux_saved_lock,

@@ -66,6 +66,19 @@ struct bp_backend {
 	int (*facts)(void *self, const char *path, struct bp_facts *facts);
 
 	/*
+	 * Looks at a block device that is to be added: -EBUSY if anything has it open for
+	 * itself.  @signature receives the name of what is on it, to be freed, or NULL.
+	 */
+	int (*look_at_new)(void *self, const char *path, char **signature);
+	/* Removes all signatures. */
+	int (*wipe)(void *self, const char *path);
+	/*
+	 * -ENOTTY if the kernel cannot give it a role at once.  Without a path nothing is
+	 * done: 0, or -ENOTTY.
+	 */
+	int (*add_device)(void *self, const char *path, enum btrfs_policy_role role);
+
+	/*
 	 * Settings that outlive a mount: the whole text, -ENOENT if there is none, -EFBIG
 	 * and -EUCLEAN if it cannot be one.  Writing is all or nothing.
 	 */
@@ -88,6 +101,8 @@ void *bp_backend_linux_new(void);
 int bp_linux_mount_of(void *self, const char *path, struct bp_mount *mount);
 int bp_linux_mounts(void *self, struct bp_mount **list, size_t *count);
 int bp_linux_facts(void *self, const char *path, struct bp_facts *facts);
+int bp_linux_look_at_new(void *self, const char *path, char **signature);
+int bp_linux_wipe(void *self, const char *path);
 
 int bp_linux_saved_read(void *self, const char *fsid, char **text);
 int bp_linux_saved_write(void *self, const char *fsid, const char *text);

@@ -135,11 +135,14 @@ int btrfs_policy_request_add(struct btrfs_policy_request *request,
  *	use
  * @BTRFS_POLICY_SAVE: keep settings of the file system for its next mounts too, see
  *	btrfs_policy_saved_path(); it is part of "all or nothing"
+ * @BTRFS_POLICY_ENQUEUE: btrfs_policy_device_add() only: wait for another exclusive
+ *	operation instead of giving up
  */
 enum btrfs_policy_apply_flags {
 	BTRFS_POLICY_DRY_RUN = 1u << 0,
 	BTRFS_POLICY_FORCE = 1u << 1,
 	BTRFS_POLICY_SAVE = 1u << 2,
+	BTRFS_POLICY_ENQUEUE = 1u << 3,
 };
 
 /** struct btrfs_policy_changes - what a request changed; opaque */
@@ -204,5 +207,68 @@ btrfs_policy_changes_at(const struct btrfs_policy_changes *changes, size_t index
  * @changes: rows or NULL
  */
 void btrfs_policy_changes_free(struct btrfs_policy_changes *changes);
+
+/* ---- Adding devices ----------------------------------------------------- */
+
+/** struct btrfs_policy_additions - devices that were to be added; opaque */
+struct btrfs_policy_additions;
+
+/**
+ * struct btrfs_policy_addition - one device that was to be added
+ * @path: path as it was named
+ * @role: role that it gets
+ * @signature: what is or was on it, such as "ext4" or "gpt"; NULL for nothing
+ * @devid: its number in the file system, 0 if it is not there
+ * @added: it is part of the file system now
+ * @wiped: @signature has been overwritten
+ */
+struct btrfs_policy_addition {
+	const char *path;
+	enum btrfs_policy_role role;
+	const char *signature;
+	uint64_t devid;
+	bool added;
+	bool wiped;
+};
+
+/**
+ * btrfs_policy_device_add() - add devices that have a role from the beginning
+ * @fs: open handle; it is refreshed after each device
+ * @paths: block devices that nothing uses
+ * @count: how many
+ * @role: role for all of them; on kernels without roles BTRFS_POLICY_ROLE_DATA_PREFERRED
+ *	only
+ * @flags: BTRFS_POLICY_DRY_RUN: check, add none; BTRFS_POLICY_FORCE: overwrite what is
+ *	on them; BTRFS_POLICY_ENQUEUE
+ * @additions: receives the devices, also if one of them could not be added (NULL only
+ *	if none was touched), to be freed with btrfs_policy_additions_free()
+ *
+ * All devices are checked before the first is touched.  They are added one by one: a
+ * device that was added stays when a later one fails, and the error text names it.
+ * Contents are not discarded (TRIM).
+ *
+ * Return: 0; -EINVAL, -EEXIST (something is on a device), -EBUSY (a device is in use,
+ * or another exclusive operation is running), -EOPNOTSUPP, -EPERM, or another error of
+ * the kernel.
+ */
+int btrfs_policy_device_add(struct btrfs_policy_fs *fs, char *const *paths, size_t count,
+			    enum btrfs_policy_role role, unsigned int flags,
+			    struct btrfs_policy_additions **additions);
+
+/**
+ * btrfs_policy_additions_at() - one device, in the order of the call
+ * @additions: from btrfs_policy_device_add()
+ * @index: from 0
+ *
+ * Return: the device, or NULL behind the last one.
+ */
+const struct btrfs_policy_addition *
+btrfs_policy_additions_at(const struct btrfs_policy_additions *additions, size_t index);
+
+/**
+ * btrfs_policy_additions_free() - free the list
+ * @additions: list or NULL
+ */
+void btrfs_policy_additions_free(struct btrfs_policy_additions *additions);
 
 #endif

@@ -33,6 +33,16 @@ struct bp_ioctl_device_roles_args {
 #define BP_IOC_DEVICE_ROLES \
 	_IOWR(BTRFS_IOCTL_MAGIC, 112, struct bp_ioctl_device_roles_args)
 
+struct bp_ioctl_add_dev_role_args {
+	__u64 path;
+	__u32 role;
+	__u32 flags;
+	__u64 reserved[6];
+};
+
+#define BP_IOC_ADD_DEV_ROLE \
+	_IOW(BTRFS_IOCTL_MAGIC, 113, struct bp_ioctl_add_dev_role_args)
+
 enum { BP_ROLES_GET = 0, BP_ROLES_SET = 1 };
 enum { BP_ROLES_FORCE = 1 };
 
@@ -50,5 +60,6 @@ enum bp_roles_reason {
 
 _Static_assert(sizeof(struct bp_ioctl_device_role) == 32, "layout of the ioctl");
 _Static_assert(sizeof(struct bp_ioctl_device_roles_args) == 104, "layout of the ioctl");
+_Static_assert(sizeof(struct bp_ioctl_add_dev_role_args) == 64, "layout of the ioctl");
 
 #endif

@@ -29,6 +29,7 @@ static inline void cleanup_free(void *pointer)
 DEFINE_CLEANUP(fs, struct btrfs_policy_fs *, btrfs_policy_fs_unref);
 DEFINE_CLEANUP(request, struct btrfs_policy_request *, btrfs_policy_request_free);
 DEFINE_CLEANUP(changes, struct btrfs_policy_changes *, btrfs_policy_changes_free);
+DEFINE_CLEANUP(additions, struct btrfs_policy_additions *, btrfs_policy_additions_free);
 DEFINE_CLEANUP(placement, struct btrfs_policy_placement *, btrfs_policy_placement_free);
 DEFINE_CLEANUP(plan, struct btrfs_policy_plan *, btrfs_policy_plan_free);
 DEFINE_CLEANUP(suggestion, struct btrfs_policy_suggestion *, btrfs_policy_suggestion_free);

@@ -43,6 +43,8 @@ devices() {
 	offered "$all" btrfs device policy tag data-only '' &&
 	offered "$all data-preferred metadata-preferred data-only metadata-only /mnt :directories" \
 		btrfs device policy tag data-only 1 '' &&
+	offered ':files' btrfs device policy add data-only '' &&
+	offered ':files /mnt :directories' btrfs device policy add data-only /dev/x '' &&
 	FAKE=unprivileged btrfs-policy --complete -- btrfs device policy tag data-only '' |
 		grep -q '^rotational'
 }

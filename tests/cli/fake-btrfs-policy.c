@@ -341,6 +341,47 @@ static void make_filling(void)
 	fake_set_file(&machine, FAKE_FSID "/allocation/global_rsv_size", "8388608");
 }
 
+/* Two more devices lie there: one has been used, the other one is used. */
+static void make_used(void)
+{
+	make_ours();
+	machine.signatures[5] = "ext4";
+}
+
+static void make_in_use(void)
+{
+	make_ours();
+	machine.in_use = 6;
+}
+
+/* The kernel does not take the second one. */
+static void make_second_fails(void)
+{
+	make_ours();
+	machine.signatures[5] = "ext4";
+	machine.signatures[6] = "gpt";
+	machine.add_fails_at = 2;
+	machine.add_result = -EIO;
+}
+
+static void make_add_without_role(void)
+{
+	make_ours();
+	machine.adds_without_role = true;
+}
+
+static void make_mixed(void)
+{
+	make_ours();
+	machine.mixed = true;
+}
+
+static void make_balance_paused(void)
+{
+	make_ours();
+	fake_set_file(&machine, FAKE_FSID "/exclusive_operation", "balance paused");
+}
+
 static void make_no_mounts(void)
 {
 	make_ours();
@@ -382,6 +423,12 @@ static const struct {
 	{ "two-mounts", make_two_mounts },
 	{ "no-mounts", make_no_mounts },
 	{ "shrinking", make_shrinking },
+	{ "used", make_used },
+	{ "in-use", make_in_use },
+	{ "second-fails", make_second_fails },
+	{ "add-without-role", make_add_without_role },
+	{ "mixed", make_mixed },
+	{ "balance-paused", make_balance_paused },
 	{ "small-ssds", make_small_ssds },
 	{ "filling", make_filling },
 	{ "large", make_large },

@@ -13,14 +13,14 @@ golden=$top_srcdir/tests/cli/golden/grid
 trees=$(cd "$top_srcdir/tests/data/sysfs" && ls -- *.txt | sed 's/\.txt$//')
 
 # What stands for the words that a synopsis demands; one that is new needs a line here.
-words_of() {	# TREE SYNOPSIS
+words_of() {	# TREE SYNOPSIS COMMAND
 	local word
 	for word in $2; do
 		case $word in
 		'<setting>') echo read-policy ;;
 		'<read-policy>') [ "$1" = experimental-read-policy ] && echo round-robin || echo roundrobin ;;
 		'<role>') echo metadata-preferred ;;
-		'<device>...') echo 3 4 ;;
+		'<device>...') [ "$3" = 'device policy add' ] && echo /dev/fake5 || echo 3 4 ;;
 		--*) printf '%s\n' "$word" ;;
 		'['* | *']...') ;;
 		*) echo "no-word-for-$word" ;;
@@ -42,7 +42,7 @@ page() {	# COMMAND SYNOPSIS FORMS
 	echo "'btrfs $1' on each tree of tests/data/sysfs; made by tests/cli/grid.sh."
 	for tree in $trees; do
 		echo
-		read -ra words < <(words_of "$tree" "$2" | xargs)
+		read -ra words < <(words_of "$tree" "$2" "$1" | xargs)
 		for form in "" $3 "--format json" -q --dry-run; do
 			transcript "tree:$tree" "btrfs $1 ${words[*]}${words:+ }$form${form:+ }/mnt"
 		done

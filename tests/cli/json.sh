@@ -41,6 +41,7 @@ tag() {
 	valid device policy tag metadata-only 1 2 && valid --dry-run device policy tag data-only 3 &&
 	valid device policy tag metadata-only 1 2 data-only 3 4
 }
+add() { valid device policy add metadata-only /dev/fake5 /mnt && valid --dry-run device policy add data-preferred /dev/fake5 /mnt; }
 suggest() { valid device policy suggest && valid --dry-run device policy suggest -k /mnt; }
 usage() {
 	valid device policy usage -c && valid device policy usage -T &&
@@ -101,7 +102,7 @@ keys_are_kebab() {
 		grep -v '^"__header"' | grep '[A-Z_]'
 }
 
-for what in list show get set_ tag suggest usage save restore plan run background commands; do
+for what in list show get set_ tag suggest add usage save restore plan run background commands; do
 	check "JSON of ${what%_} is what its schema says" documents
 done
 check "lines of --progress json are what their schema says" progress

@@ -31,6 +31,7 @@ dry_run() {
 	unchanged device policy set roundrobin --save --dry-run &&
 	unchanged --dry-run device policy save &&
 	unchanged --dry-run device policy tag metadata-only nonrotational &&
+	unchanged --dry-run device policy add metadata-only /dev/fake5 /mnt &&
 	FAKE=tagged FAKE_STATE=$T/before btrfs device policy show >/dev/null &&
 	FAKE=tagged unchanged --dry-run balance --preferred-metadata &&
 	FAKE=tagged unchanged --dry-run balance --preferred-metadata --background

@@ -137,6 +137,50 @@ static int fake_device_number(void *self, const char *path, uint64_t *number)
 	return 0;
 }
 
+static uint64_t devid_of(const char *path)
+{
+	return strtoull(path + strlen("/dev/fake"), NULL, 10);
+}
+
+static int fake_look_at_new(void *self, const char *path, char **signature)
+{
+	struct fake *fake = self;
+	uint64_t devid = devid_of(path);
+
+	FAKE_MAY_FAIL(fake);
+	if (fake_device_find(fake, devid) || devid == fake->in_use)
+		return -EBUSY;
+	if (fake->signatures[devid])
+		*signature = strdup(fake->signatures[devid]);
+	return 0;
+}
+
+static int fake_wipe(void *self, const char *path)
+{
+	struct fake *fake = self;
+
+	FAKE_MAY_FAIL(fake);
+	fake->signatures[devid_of(path)] = NULL;
+	return 0;
+}
+
+static int fake_add(void *self, const char *path, enum btrfs_policy_role role)
+{
+	struct fake *fake = self;
+
+	FAKE_MAY_FAIL(fake);
+	if (role && (fake->kernel != FAKE_OURS || fake->adds_without_role))
+		return -ENOTTY;
+	if (!path)
+		return 0;
+	if (++fake->add_calls == fake->add_fails_at)
+		return fake->add_result;
+	if (devid_of(path) != fake->device_count + 1)
+		return -EINVAL;
+	fake_add_device(fake, 100 * GiB, bp_role_to_disk(role, 0), false);
+	return 0;
+}
+
 static int fake_sync(void *self)
 {
 	struct fake *fake = self;
@@ -234,6 +278,9 @@ const struct bp_backend fake_backend = {
 	.sysfs_write = fake_sysfs_write,
 	.device_number = fake_device_number,
 	.facts = fake_facts,
+	.look_at_new = fake_look_at_new,
+	.wipe = fake_wipe,
+	.add_device = fake_add,
 	.saved_read = fake_saved_read,
 	.saved_write = fake_saved_write,
 	.saved_lock = fake_saved_lock,

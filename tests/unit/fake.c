@@ -254,6 +254,9 @@ char *fake_state(const struct fake *fake)
 		fprintf(out, "device %llu type %llx\n",
 			(unsigned long long)fake->devices[i].devid,
 			(unsigned long long)fake->devices[i].type);
+	for (size_t i = 0; i <= FAKE_DEVICES; i++)
+		if (fake->signatures[i])
+			fprintf(out, "/dev/fake%zu has %s\n", i, fake->signatures[i]);
 	fprintf(out, "%s", fake->saved);
 	fclose(out);
 	return text;

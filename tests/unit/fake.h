@@ -111,6 +111,14 @@ struct fake {
 	int roles_result;
 	uint32_t roles_reason;
 
+	/* Devices that could be added are /dev/fake<devid>, each with the next devid. */
+	const char *signatures[FAKE_DEVICES + 1]; /* by devid */
+	uint64_t in_use; /* devid of one that is mounted elsewhere */
+	unsigned int add_calls;
+	unsigned int add_fails_at; /* the nth call */
+	int add_result;
+	bool adds_without_role; /* a kernel before that ioctl */
+
 	/* Files of sysfs as recorded; none: they are made up. */
 	struct fake_entry *tree;
 	size_t tree_count;

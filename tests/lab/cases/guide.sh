@@ -25,6 +25,9 @@ on_disks() {
 # What has to be true behind some of them.
 after() {
 	case $1 in
+	'btrfs device policy add'*)
+		is "$(btrfs device policy get role "$LAB_MNT" | awk 'NR > 2 { print $3 }' | xargs)" \
+			'data-preferred data-preferred data-preferred metadata-only metadata-only' 'added with their role' ;;
 	'btrfs device policy tag metadata-only'*)
 		is "$(btrfs device policy get role 4 "$LAB_MNT")" metadata-only 'the SSDs have their role' ;;
 	'btrfs device policy tag data-only'*) back=yes ;;

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Adding devices with a role: what is checked before any is touched, and what is
+ * told when one of them fails.
+ */
+#include "unit.h"
+
+#define COUNT 2
+
+static struct fake fake;
+static char first[] = "/dev/fake5", second[] = "/dev/fake6";
+static char *const paths[COUNT] = { first, second };
+
+static int setup(void **state)
+{
+	fake_two_and_two(&fake, FAKE_OURS, DISK_METADATA_ONLY, DISK_DATA);
+	fake.signatures[5] = "ext4";
+	return 0;
+}
+
+struct result {
+	int ret;
+	char error[BP_ERROR_LENGTH];
+	size_t told; /* rows that the library handed out */
+	bool added[COUNT];
+	bool wiped[COUNT];
+};
+
+static struct result add_to(struct btrfs_policy_fs *fs, enum btrfs_policy_role role,
+			    unsigned int flags)
+{
+	struct btrfs_policy_additions *additions;
+	const struct btrfs_policy_addition *row;
+	struct result result = {};
+
+	result.ret = btrfs_policy_device_add(fs, paths, COUNT, role, flags, &additions);
+	snprintf(result.error, sizeof(result.error), "%s", btrfs_policy_fs_error(fs));
+	while (additions && (row = btrfs_policy_additions_at(additions, result.told))) {
+		result.added[result.told] = row->added;
+		result.wiped[result.told++] = row->wiped;
+	}
+	btrfs_policy_additions_free(additions);
+	return result;
+}
+
+static struct result add(enum btrfs_policy_role role, unsigned int flags)
+{
+	struct btrfs_policy_fs *fs = fake_open(&fake);
+	struct result result = add_to(fs, role, flags);
+
+	btrfs_policy_fs_unref(fs);
+	return result;
+}
+
+static void added_with_their_role(void **state)
+{
+	struct result result = add(BTRFS_POLICY_ROLE_METADATA_ONLY, BTRFS_POLICY_FORCE);
+
+	assert_int_equal(result.ret, 0);
+	assert_true(result.added[0] && result.added[1] && result.wiped[0] && !result.wiped[1]);
+	assert_int_equal(fake.device_count, 6);
+	assert_int_equal(fake.devices[5].type, DISK_METADATA_ONLY);
+}
+
+static void dry_run_touches_none(void **state)
+{
+	struct result result = add(BTRFS_POLICY_ROLE_METADATA_ONLY,
+				   BTRFS_POLICY_FORCE | BTRFS_POLICY_DRY_RUN);
+
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(result.told, 2);
+	assert_int_equal(fake.device_count, 4);
+	assert_non_null(fake.signatures[5]);
+}
+
+/* The second one is refused before the first is touched. */
+static void all_are_checked_first(void **state)
+{
+	struct result result;
+
+	fake.signatures[5] = NULL;
+	fake.signatures[6] = "ext4";
+	result = add(BTRFS_POLICY_ROLE_METADATA_ONLY, 0);
+	assert_int_equal(result.ret, -EEXIST);
+	assert_has(result.error, "/dev/fake6");
+	fake.in_use = 6;
+	result = add(BTRFS_POLICY_ROLE_METADATA_ONLY, BTRFS_POLICY_FORCE);
+	assert_int_equal(result.ret, -EBUSY);
+	assert_int_equal(result.told, 0);
+	assert_int_equal(fake.device_count, 4);
+}
+
+static void the_rest_is_told(void **state)
+{
+	struct result result;
+
+	fake.add_fails_at = 2;
+	fake.add_result = -ENOMEM;
+	result = add(BTRFS_POLICY_ROLE_METADATA_ONLY, BTRFS_POLICY_FORCE);
+	assert_int_equal(result.ret, -ENOMEM);
+	assert_int_equal(result.told, 2);
+	assert_true(result.added[0] && !result.added[1]);
+	assert_has(result.error, "cannot add '/dev/fake6'");
+	assert_has(result.error, "'/dev/fake5' has been added as metadata-only and stays");
+}
+
+static void kernels_without_it(void **state)
+{
+	static const enum fake_kernel kernels[] = { FAKE_STOCK, FAKE_HINT, FAKE_UPSTREAM, FAKE_OURS };
+
+	for (size_t i = 0; i < BP_ARRAY_SIZE(kernels); i++) {
+		struct result result;
+
+		fake_two_and_two(&fake, kernels[i], DISK_DATA, DISK_DATA);
+		fake.signatures[5] = "ext4";
+		fake.adds_without_role = true;
+		result = add(BTRFS_POLICY_ROLE_METADATA_ONLY, BTRFS_POLICY_FORCE);
+		assert_int_equal(result.ret, -EOPNOTSUPP);
+		assert_non_null(fake.signatures[5]);
+		result = add(BTRFS_POLICY_ROLE_DATA_PREFERRED, BTRFS_POLICY_FORCE);
+		assert_int_equal(result.ret, 0);
+		assert_int_equal(fake.device_count, 6);
+	}
+}
+
+/* Whatever call fails: what has changed is what the error says. */
+static void nth_call_fails(void **state)
+{
+	unsigned int n, failed = 0;
+
+	for (n = 1;; n++) {
+		struct btrfs_policy_fs *fs;
+		struct result result;
+
+		setup(NULL);
+		fs = fake_open(&fake);
+		fake.calls = 0;
+		fake.fail_at = n;
+		result = add_to(fs, BTRFS_POLICY_ROLE_METADATA_ONLY, BTRFS_POLICY_FORCE);
+		btrfs_policy_fs_unref(fs);
+		if (fake.calls < n)
+			break;
+		if (!result.ret)
+			continue;
+		failed++;
+		assert_true(*result.error);
+		assert_int_equal(fake.device_count > 4,
+				 !!strstr(result.error, "'/dev/fake5' has been added"));
+		assert_int_equal(fake.device_count > 5,
+				 !!strstr(result.error, "'/dev/fake6' has been added"));
+		assert_int_equal(!fake.signatures[5] && fake.device_count == 4,
+				 !!strstr(result.error, "'/dev/fake5' has been overwritten"));
+	}
+	assert_true(failed > 20);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, setup)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(added_with_their_role), TEST(dry_run_touches_none),
+		TEST(all_are_checked_first), TEST(the_rest_is_told), TEST(kernels_without_it),
+		TEST(nth_call_fails),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
