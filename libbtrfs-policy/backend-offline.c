@@ -106,6 +106,7 @@ static int open_disk(struct bp_offline *off, const char *path)
 {
 	struct bp_super super;
 	struct bp_disk *disk;
+	off_t bytes;
 	int fd = -1, ret = open_path(off, path, &fd);
 
 	if (!ret)
@@ -120,6 +121,8 @@ static int open_disk(struct bp_offline *off, const char *path)
 	}
 	disk->fd = fd;
 	disk->path = strdup(path);
+	bytes = lseek(fd, 0, SEEK_END);
+	off->bytes += bytes > 0 ? bytes : 0;
 	/* The newest superblock speaks for all of them. */
 	if (off->disk_count == 1 || super.generation > off->super.generation)
 		off->super = super;
@@ -153,6 +156,9 @@ static int take_item(void *user, const struct bp_key *key, const uint8_t *data, 
 {
 	struct bp_offline *off = user;
 
+	if (key->type == BTRFS_CHUNK_ITEM_KEY && key->objectid != BTRFS_FIRST_CHUNK_TREE_OBJECTID)
+		return bp_wrong(off, "the key of chunk %llu makes no sense",
+				(unsigned long long)key->offset);
 	if (key->type == BTRFS_CHUNK_ITEM_KEY)
 		return bp_map_add(off, key->offset, data, length);
 	return key->type == BTRFS_DEV_ITEM_KEY ? take_device(off, key, data, length) : 0;
@@ -166,7 +172,9 @@ static int read_chunk_tree(struct bp_offline *off)
 
 	if (!ret)
 		ret = bp_offline_root(off, BTRFS_CHUNK_TREE_OBJECTID, &root);
-	return ret ? ret : bp_offline_walk(off, &root, &first, &last, take_item, off);
+	if (!ret)
+		ret = bp_offline_walk(off, &root, &first, &last, take_item, off);
+	return ret ? ret : bp_map_check(off);
 }
 
 /* ---- Other devices of it ------------------------------------------------ */

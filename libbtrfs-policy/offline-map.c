@@ -100,6 +100,21 @@ static int grow(struct bp_offline *off)
 	return 0;
 }
 
+/* `at` is where the chunk belongs; one with the same address is about to be replaced. */
+static int check_neighbours(struct bp_offline *off, const struct bp_map_chunk *chunk, size_t at)
+{
+	const struct bp_map_chunk *before = at ? &off->chunks[at - 1] : NULL;
+	const struct bp_map_chunk *behind;
+
+	at += at < off->chunk_count && off->chunks[at].logical == chunk->logical;
+	behind = at < off->chunk_count ? &off->chunks[at] : NULL;
+	if ((before && chunk->logical - before->logical < before->length) ||
+	    (behind && behind->logical - chunk->logical < chunk->length))
+		return bp_wrong(off, "chunk %llu overlaps another one",
+				(unsigned long long)chunk->logical);
+	return 0;
+}
+
 /* A chunk that is known already, from the superblock, is replaced. */
 int bp_map_add(struct bp_offline *off, uint64_t logical, const uint8_t *data, size_t length)
 {
@@ -109,8 +124,12 @@ int bp_map_add(struct bp_offline *off, uint64_t logical, const uint8_t *data, si
 
 	if (!ret)
 		ret = decode(off, data, length, &chunk);
-	if (ret)
+	if (!ret)
+		ret = check_neighbours(off, &chunk, at);
+	if (ret) {
+		free(chunk.stripes);
 		return ret;
+	}
 	if (at < off->chunk_count && off->chunks[at].logical == logical) {
 		free(off->chunks[at].stripes);
 		off->chunks[at] = chunk;
@@ -143,6 +162,66 @@ int bp_map_array(struct bp_offline *off)
 			return ret;
 		at += KEY_SIZE + length;
 	}
+	return 0;
+}
+
+/* ---- Places on devices --------------------------------------------------- */
+
+struct extent {
+	uint64_t devid;
+	uint64_t offset;
+	uint64_t length;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct extent *left = a, *right = b;
+
+	if (left->devid != right->devid)
+		return left->devid < right->devid ? -1 : 1;
+	return (left->offset > right->offset) - (left->offset < right->offset);
+}
+
+/* All stripes in the order of their places; NULL without memory. */
+static struct extent *sorted_extents(const struct bp_offline *off, size_t *count)
+{
+	struct extent *extents;
+	size_t n = 0;
+
+	for (size_t i = 0; i < off->chunk_count; i++)
+		n += off->chunks[i].count;
+	extents = calloc(n + 1, sizeof(*extents));
+	*count = n;
+	if (!extents)
+		return NULL;
+	n = 0;
+	for (size_t i = 0; i < off->chunk_count; i++) {
+		const struct bp_map_chunk *chunk = &off->chunks[i];
+		uint64_t length = bp_stripe_length(bp_profile_of(chunk->type), chunk->length,
+						   chunk->count);
+
+		for (uint32_t j = 0; j < chunk->count; j++)
+			extents[n++] = (struct extent){ chunk->stripes[j].devid,
+							chunk->stripes[j].offset, length };
+	}
+	qsort(extents, n, sizeof(*extents), by_place);
+	return extents;
+}
+
+/* No byte of a device belongs to two chunks. */
+int bp_map_check(struct bp_offline *off)
+{
+	size_t count;
+	_cleanup_free_ struct extent *extents = sorted_extents(off, &count);
+
+	if (!extents)
+		return -ENOMEM;
+	for (size_t i = 1; i < count; i++)
+		if (extents[i].devid == extents[i - 1].devid &&
+		    extents[i].offset - extents[i - 1].offset < extents[i - 1].length)
+			return bp_wrong(off, "two chunks have byte %llu of device %llu",
+					(unsigned long long)extents[i].offset,
+					(unsigned long long)extents[i].devid);
 	return 0;
 }
 

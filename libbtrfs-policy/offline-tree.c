@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Owns reading tree blocks and walking trees.  A block is used only if checksum,
- * address, owner file system, level and the order of its keys are right; each must
- * begin with the very key that its parent has, so no walk can go round or meet a
- * block twice.
+ * address, file system, tree, level and the order of its keys are right.  It must
+ * begin with the very key that its parent has, and end before the next key there:
+ * blocks of a level share no key, so a walk meets each block once at most.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,8 @@
 
 /* Where things stand in a block's header, in an item and in a root item. */
 enum {
-	AT_FSID = 32, AT_BYTENR = 48, AT_GENERATION = 80, AT_COUNT = 96, AT_LEVEL = 100,
+	AT_FSID = 32, AT_BYTENR = 48, AT_GENERATION = 80, AT_OWNER = 88, AT_COUNT = 96,
+	AT_LEVEL = 100,
 	AT_ITEM_OFFSET = 17, AT_ITEM_SIZE = 21,
 	AT_PTR_BLOCK = 17, AT_PTR_GENERATION = 25,
 	AT_ROOT_BYTENR = 176, AT_ROOT_LEVEL = 238, ROOT_ITEM_LEAST = 239,
@@ -43,8 +44,10 @@ static int compare(const struct bp_key *a, const struct bp_key *b)
 struct wanted {
 	uint64_t bytenr;
 	uint64_t generation;	/* 0: any */
+	uint64_t owner;
 	uint8_t level;
 	const struct bp_key *first;	/* NULL: any */
+	const struct bp_key *end;	/* behind its last key; NULL: any */
 };
 
 static uint32_t count_of(const uint8_t *block)
@@ -69,20 +72,20 @@ static int check_keys(struct bp_offline *off, const uint8_t *block)
 	return 0;
 }
 
-/* Data of items stands behind the items themselves. */
+/* The data of items is behind the items, from the end of the block on and without gaps. */
 static int check_items(struct bp_offline *off, const uint8_t *block)
 {
-	uint32_t room = off->super.nodesize - BP_HEADER_SIZE;
+	uint32_t end = off->super.nodesize - BP_HEADER_SIZE;
 
 	for (uint32_t i = 0; !block[AT_LEVEL] && i < count_of(block); i++) {
 		const uint8_t *item = entry(block, i);
 		uint32_t offset = bp_get32(item + AT_ITEM_OFFSET);
-		uint32_t size = bp_get32(item + AT_ITEM_SIZE);
 
-		if (offset > room || size > room - offset ||
+		if (offset > end || bp_get32(item + AT_ITEM_SIZE) != end - offset ||
 		    offset < count_of(block) * ITEM_SIZE)
-			return bp_wrong(off, "block %llu has an item that lies outside",
+			return bp_wrong(off, "block %llu has an item in the wrong place",
 					(unsigned long long)bp_get64(block + AT_BYTENR));
+		end = offset;
 	}
 	return 0;
 }
@@ -92,9 +95,10 @@ static int check_identity(struct bp_offline *off, const uint8_t *block,
 			  const struct wanted *wanted)
 {
 	unsigned long long bytenr = wanted->bytenr;
-	struct bp_key first;
+	struct bp_key first, last;
 
 	if (bp_get64(block + AT_BYTENR) != wanted->bytenr || block[AT_LEVEL] != wanted->level ||
+	    bp_get64(block + AT_OWNER) != wanted->owner ||
 	    memcmp(block + AT_FSID, off->super.metadata_uuid, 16) ||
 	    (wanted->generation && bp_get64(block + AT_GENERATION) != wanted->generation))
 		return bp_wrong(off, "block %llu is another one", bytenr);
@@ -105,6 +109,9 @@ static int check_identity(struct bp_offline *off, const uint8_t *block,
 	if (wanted->first && compare(&first, wanted->first))
 		return bp_wrong(off, "block %llu begins with another key than its parent says",
 				bytenr);
+	last = key_at(entry(block, count_of(block) - 1));
+	if (wanted->end && compare(&last, wanted->end) >= 0)
+		return bp_wrong(off, "block %llu has keys of the block behind it", bytenr);
 	return 0;
 }
 
@@ -143,10 +150,13 @@ static int read_mirror(struct bp_offline *off, const struct wanted *wanted, uint
 	if (ret)
 		return ret;
 	disk = find_disk(off, place.devid);
+	if (!off->budget)
+		return bp_wrong(off, "a tree has more blocks than its devices have room for");
 	if (!disk || disk->fd < 0)
 		return bp_wrong(off, "block %llu is on device %llu, which is not there",
 				(unsigned long long)wanted->bytenr,
 				(unsigned long long)place.devid);
+	off->budget--;
 	got = pread(disk->fd, block, off->super.nodesize, place.offset);
 	if (got != (ssize_t)off->super.nodesize)
 		return bp_wrong(off, "block %llu cannot be read: %s",
@@ -227,7 +237,7 @@ static int walk_children(const struct walk *walk, const struct wanted *wanted,
 		struct bp_key key = key_at(pointer), next;
 		struct wanted child = {
 			bp_get64(pointer + AT_PTR_BLOCK), bp_get64(pointer + AT_PTR_GENERATION),
-			wanted->level - 1, &key
+			wanted->owner, wanted->level - 1, &key, wanted->end
 		};
 
 		if (compare(&key, walk->max) > 0)
@@ -236,6 +246,7 @@ static int walk_children(const struct walk *walk, const struct wanted *wanted,
 			next = key_at(entry(block, i + 1));
 			if (compare(&next, walk->min) <= 0)
 				continue;
+			child.end = &next;
 		}
 		ret = walk_block(walk, &child);
 	}
@@ -252,12 +263,19 @@ static int walk_block(const struct walk *walk, const struct wanted *wanted)
 	return wanted->level ? walk_children(walk, wanted, block) : walk_leaf(walk, block);
 }
 
+/*
+ * Blocks of one tree share no byte, so a walk reads at most as many as fit on the
+ * devices, copies included.  Whatever else a tree pretends, the walk ends there.
+ */
 int bp_offline_walk(struct bp_offline *off, const struct bp_root *root, const struct bp_key *min,
 		    const struct bp_key *max, bp_offline_fn fn, void *user)
 {
 	const struct walk walk = { off, min, max, fn, user };
-	const struct wanted top = { root->bytenr, root->generation, root->level, NULL };
+	const struct wanted top = {
+		root->bytenr, root->generation, root->owner, root->level, NULL, NULL
+	};
 
+	off->budget = off->bytes / off->super.nodesize;
 	return walk_block(&walk, &top);
 }
 
@@ -278,7 +296,7 @@ static int take_root(void *user, const struct bp_key *key, const uint8_t *data, 
 		return bp_wrong(found->off, "the root of tree %llu makes no sense",
 				(unsigned long long)key->objectid);
 	*found->root = (struct bp_root){ bp_get64(data + AT_ROOT_BYTENR), 0,
-					 data[AT_ROOT_LEVEL] };
+					 data[AT_ROOT_LEVEL], key->objectid };
 	found->found = true;
 	return 0;
 }
@@ -287,7 +305,8 @@ static int take_root(void *user, const struct bp_key *key, const uint8_t *data, 
 int bp_offline_root(struct bp_offline *off, uint64_t tree, struct bp_root *root)
 {
 	const struct bp_super *super = &off->super;
-	const struct bp_root top = { super->root, super->generation, super->root_level };
+	const struct bp_root top = { super->root, super->generation, super->root_level,
+				     BTRFS_ROOT_TREE_OBJECTID };
 	const struct bp_key min = { tree, BTRFS_ROOT_ITEM_KEY, 0 };
 	const struct bp_key max = { tree, BTRFS_ROOT_ITEM_KEY, UINT64_MAX };
 	struct found_root found = { off, root, false };
@@ -295,13 +314,19 @@ int bp_offline_root(struct bp_offline *off, uint64_t tree, struct bp_root *root)
 
 	if (tree == BTRFS_CHUNK_TREE_OBJECTID) {
 		*root = (struct bp_root){ super->chunk_root, super->chunk_root_generation,
-					  super->chunk_root_level };
+					  super->chunk_root_level, tree };
 		return 0;
 	}
 	if (tree == BTRFS_ROOT_TREE_OBJECTID) {
 		*root = top;
 		return 0;
 	}
+	if (off->last_root.owner == tree) {
+		*root = off->last_root;
+		return 0;
+	}
 	ret = bp_offline_walk(off, &top, &min, &max, take_root, &found);
+	if (!ret && found.found)
+		off->last_root = *root;
 	return ret ? ret : found.found ? 0 : -ENOENT;
 }

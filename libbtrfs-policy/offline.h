@@ -65,6 +65,13 @@ struct bp_node {
 	bool valid;
 };
 
+struct bp_root {
+	uint64_t bytenr;
+	uint64_t generation;	/* 0: any */
+	uint8_t level;
+	uint64_t owner;	/* id of the tree */
+};
+
 struct bp_offline {
 	struct bp_super super;
 	struct bp_disk *disks;
@@ -73,6 +80,9 @@ struct bp_offline {
 	size_t chunk_count;
 	size_t chunk_space;
 	struct bp_node nodes[BP_LEVEL_MAX];	/* the last one of each level */
+	struct bp_root last_root;	/* searches mostly stay in one tree; owner 0: none */
+	uint64_t bytes;			/* of all devices that are open */
+	uint64_t budget;		/* blocks that the walk may still read */
 	char why[1024];			/* what was wrong with the last thing read */
 };
 
@@ -111,6 +121,7 @@ int bp_super_read(struct bp_offline *off, int fd, struct bp_super *super);
 /* offline-map.c */
 int bp_map_array(struct bp_offline *off);
 int bp_map_add(struct bp_offline *off, uint64_t logical, const uint8_t *data, size_t length);
+int bp_map_check(struct bp_offline *off);
 void bp_map_free(struct bp_offline *off);
 const struct bp_map_chunk *bp_map_find(const struct bp_offline *off, uint64_t logical);
 /* Where copy number `mirror` is; -ENOENT behind the last copy. */
@@ -118,12 +129,6 @@ int bp_map_place(struct bp_offline *off, uint64_t logical, uint32_t mirror,
 		 struct bp_stripe *place);
 
 /* offline-tree.c */
-struct bp_root {
-	uint64_t bytenr;
-	uint64_t generation;	/* 0: any */
-	uint8_t level;
-};
-
 /* The function's value other than 0 ends the walk and is its result. */
 typedef int (*bp_offline_fn)(void *user, const struct bp_key *key, const uint8_t *data,
 			     uint32_t length);
