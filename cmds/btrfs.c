@@ -118,14 +118,14 @@ static bool is_real(const char *path)
 
 static bool find_real(char *path, int size)
 {
-	const char *dirs = getauxval(AT_SECURE) ? NULL : getenv("PATH");
+	const char *dirs = BTRFS_REAL_PATH, *name = *dirs ? "" : "/btrfs";
 	int len;
 
-	if (BTRFS_REAL_PATH[0])
-		return snprintf(path, size, "%s", BTRFS_REAL_PATH) < size && is_real(path);
+	if (!*dirs)
+		dirs = getauxval(AT_SECURE) ? NULL : getenv("PATH");
 	for (dirs = dirs ? dirs : DEFAULT_PATH; *dirs; dirs += len + (dirs[len] == ':')) {
 		len = strcspn(dirs, ":");
-		if (*dirs == '/' && snprintf(path, size, "%.*s/btrfs", len, dirs) < size &&
+		if (*dirs == '/' && snprintf(path, size, "%.*s%s", len, dirs, name) < size &&
 		    is_real(path))
 			return true;
 	}
@@ -157,8 +157,8 @@ static int run_ours(char **argv)
 		strcpy(strrchr(path, '/'), "/btrfs-policy");
 		execv(path, argv);
 	}
-	execv(SBINDIR "/btrfs-policy", argv);
-	fprintf(stderr, "ERROR: cannot run '" SBINDIR "/btrfs-policy': %m; "
+	execv(BINDIR "/btrfs-policy", argv);
+	fprintf(stderr, "ERROR: cannot run '" BINDIR "/btrfs-policy': %m; "
 		"install the package btrfs-policy\n");
 	return NOT_FOUND;
 }

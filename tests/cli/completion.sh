@@ -13,8 +13,8 @@ cat >"$T/bin/btrfs-policy" <<END
 exec -a btrfs-policy "$top_builddir/tests/cli/fake-btrfs-policy" "\$@"
 END
 chmod +x "$T/bin/btrfs-policy"
-sed "s|@sbindir@|$T/bin|" "$top_srcdir/share/completion/btrfs-policy.bash.in" >"$T/script.bash"
-sed "s|@sbindir@|$T/bin|" "$top_srcdir/share/completion/_btrfs-policy.zsh.in" >"$T/zsh/_btrfs-policy"
+sed "s|@bindir@|$T/bin|" "$top_srcdir/share/completion/btrfs-policy.bash.in" >"$T/script.bash"
+sed "s|@bindir@|$T/bin|" "$top_srcdir/share/completion/_btrfs-policy.zsh.in" >"$T/zsh/_btrfs-policy"
 
 offered() {	# WANTED WORD...: names of the candidates, blanks between them
 	local want=$1 got

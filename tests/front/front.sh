@@ -223,7 +223,7 @@ called_again() {
 program_missing() {
 	mkdir -p "$T/alone"
 	cp "$A/btrfs" "$T/alone/btrfs"
-	[ -e "$(sed -n 's/^sbindir = //p' "$top_builddir/Makefile")/btrfs-policy" ] && return 0
+	[ -e "$(sed -n 's/^bindir = //p' "$top_builddir/Makefile")/btrfs-policy" ] && return 0
 	"$T/alone/btrfs" device policy show >"$T/out" 2>"$T/err"
 	[ $? = 127 ] && [ ! -s "$T/out" ] && grep -q 'package btrfs-policy' "$T/err" &&
 	"$T/alone/btrfs" filesystem df && [ "$(cat "$RECORD/exe")" = "$B/btrfs" ]

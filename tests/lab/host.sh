@@ -29,11 +29,11 @@ options+=(${words[@]+"${words[@]}"})
 
 kernel=$cache/${LAB_KERNEL:-6.12}/build-${LAB_CONFIG:-uml}/linux
 need "$kernel" "no lab kernel; ./quickstart builds it"
-need "$build/root/usr/sbin/btrfs-policy" "the commands are not installed in $build/root; make check-lab does"
+need "$build/root/usr/bin/btrfs-policy" "the commands are not installed in $build/root; make check-lab does"
 build=$(realpath "$build")
 # The whole source tree: histories copy from it.
 options+=(--kernel "$kernel" --share "$(realpath "$here/../..")" --share "$build"
-	--env "PATH=$build/root/usr/sbin:$PATH" --env "LD_LIBRARY_PATH=$build/root/usr/lib")
+	--env "PATH=$build/root/usr/bin:$PATH" --env "LD_LIBRARY_PATH=$build/root/usr/lib")
 
 work=$(mktemp -d "${TMPDIR:-/dev/shm}/case.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT

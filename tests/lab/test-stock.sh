@@ -94,7 +94,7 @@ ours=$cache/build-${LAB_CONFIG:-uml}/linux stock=$cache/build-uml-stock/linux ou
 [ -x "$ours" ] || skip_all 'no lab kernel; ./quickstart builds it'
 [ -x "$stock" ] || skip_all 'no stock kernel for the lab; kernel/ktree build --stock uml'
 [ -x "$out" ] || skip_all 'no lab kernel without device roles; kernel/ktree build --without uml'
-[ -x "$build/root/usr/sbin/btrfs-policy" ] || skip_all 'the commands are not installed; make check-lab does'
+[ -x "$build/root/usr/bin/btrfs-policy" ] || skip_all 'the commands are not installed; make check-lab does'
 tmp=$(mktemp -d "${TMPDIR:-/dev/shm}/stock.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 
@@ -104,7 +104,7 @@ machine() {
 
 	shift 3
 	"$here/lab" run --kernel "$kernel" --mem 1G --share "$build" --share "$here" "$@" \
-		--env "PATH=$build/root/usr/sbin:$PATH" --env "LD_LIBRARY_PATH=$build/root/usr/lib" \
+		--env "PATH=$build/root/usr/bin:$PATH" --env "LD_LIBRARY_PATH=$build/root/usr/lib" \
 		-- "$here/test-stock.sh" "$step" >"$tmp/$output" 2>"$tmp/err" || { cat "$tmp/err"; return 1; }
 }
 

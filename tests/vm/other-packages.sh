@@ -64,7 +64,7 @@ if command -v rpmbuild >/dev/null && command -v rpmlint >/dev/null; then
 	check 'rpmlint finds nothing' lint_rpm
 	check 'rpmbuild builds' build_rpms &&
 		check 'the rpms have the commands, the library and what restores settings' \
-			rpms_have /usr/sbin/btrfs-policy /usr/include/btrfs-policy.h '/usr/lib.*/libbtrfs-policy.so.0' \
+			rpms_have /usr/bin/btrfs-policy /usr/include/btrfs-policy.h '/usr/lib.*/libbtrfs-policy.so.0' \
 			/usr/lib/udev/rules.d/99-btrfs-policy.rules /usr/libexec/btrfs-policy/btrfs
 else
 	skip_one rpm 'no rpmbuild or rpmlint'

@@ -17,7 +17,7 @@ unit() {
 	bdi=$(basename "$(readlink -f "$(lab_sysfs)/bdi")")
 	grep -q "KERNEL==\"${bdi%%-*}-\*\".*btrfs-policy-restore@%k.service" \
 		"$root"/usr/lib/udev/rules.d/99-btrfs-policy.rules || return 99
-	run=$(sed -n "s|^ExecStart=/usr/sbin/||p; " \
+	run=$(sed -n "s|^ExecStart=/usr/bin/||p; " \
 		"$root/usr/lib/systemd/system/btrfs-policy-restore@.service")
 	${run//%i/$bdi} 2>&1
 }
