@@ -10,7 +10,7 @@ export top_builddir=${top_builddir:-$here/../../build}
 
 [ -e "$cache/${LAB_KERNEL:-6.12}/build-${LAB_CONFIG:-uml}/linux" ] ||
 	skip_all 'no lab kernel; ./quickstart builds it'
-[ -e "$top_builddir/root/usr/sbin/btrfs-policy" ] ||
+[ -e "$top_builddir/root/usr/bin/btrfs-policy" ] ||
 	skip_all "the commands are not installed in $top_builddir/root; make check-storm does"
 exec python3 "$here/storm" check --minutes "${STORM_MINUTES:-5}" \
 	--results "$top_builddir/tests/storm-results.json" --findings "$top_builddir/tests/storm-findings" \

@@ -69,7 +69,7 @@ def boot(options, state, folder, images, kernel):
     command = [LAB, 'run', '--mem', options.mem, '--kernel', kernel, '--timeout', str(options.timeout),
                '--images', images, '--log', folder + '/console', '--share', folder,
                '--share', TOP, '--share', options.build,
-               '--env', 'PATH=%s/sbin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' % root,
+               '--env', 'PATH=%s/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' % root,
                '--env', 'LD_LIBRARY_PATH=%s/lib' % root, '--env', 'PYTHONHASHSEED=0']
     for spec in arrays.specs(state['array']):
         command += ['--disk', spec]
