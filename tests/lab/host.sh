@@ -42,7 +42,12 @@ host_part=${case_file%.sh}.host
 
 # Numbers the tests of all machines in one row.
 renumber() {
-	awk '/^(not )?ok / { sub(/ok [0-9]+/, "ok " ++n) } { print; fflush() }'
+	local line n=0
+
+	while IFS= read -r line; do
+		[[ $line =~ ^(not\ )?ok\ [0-9]+(.*) ]] && line="${BASH_REMATCH[1]}ok $((++n))${BASH_REMATCH[2]}"
+		printf '%s\n' "$line"
+	done
 }
 
 # run_machine [NAME]
