@@ -87,6 +87,12 @@ before=$(usage '.totals["misplaced-chunks"]')
 try '--limit 1' preferred --limit 1
 is "$(usage '.totals["misplaced-chunks"]')" $((before - 1)) 'one chunk was moved'
 
+# Stands for the journal: takes one line.
+perl -MSocket -MIO::Socket::UNIX -e 'alarm 300;
+	$log = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => "/dev/log") or die;
+	$log->recv($line, 4096); print "$line\n"' >/tmp/journal &
+journal=$!
+until [ -S /dev/log ]; do sleep 0.1; done
 try '--background returns' preferred --background
 wait_for_balance || not_ok 'the background run ends'
 for i in $(seq 600); do
@@ -94,6 +100,10 @@ for i in $(seq 600); do
 	sleep 0.1
 done
 is "$(verdict)" 0 'the run in the background did it'
+wait $journal
+is "$(sed "s/.* btrfs-policy\[[0-9]*\]: //; s/[0-9]\+/N/g" /tmp/journal)" \
+	"balance of '$LAB_MNT': Done, had to relocate N out of N chunks" 'and the journal has its result' || diag "$(cat /tmp/journal)"
+rm -f /dev/log
 wait_for_balance
 
 turn
