@@ -106,21 +106,45 @@ offered_kernels() {
 		sed 's/^linux-headers-\([^ ]*\) .*/\1/' | sort -V
 }
 
+# bootstrap ARCHIVE PACKAGE,...
+bootstrap() {
+	mkdir -p "$cache"
+	TMPDIR=$(fast_folder) unshare --mount mmdebstrap --quiet --format=tar --variant=apt --include="$2" \
+		--aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Retries "3"' \
+		--dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/doc/*' \
+		"$suite" "$1.new" "$(suite_sources)" >&2 &&
+	mv "$1.new" "$1"
+}
+
 # Made once for a suite, a kernel and a list of packages; prints the archive.
 base_archive() {
 	local kernel=$1 list archive
 	list=${packages[*]},linux-image-$kernel,linux-headers-$kernel
 	archive=$cache/base-$suite-$(sha256sum <<< "$suite $list" | cut -c1-12).tar
 	if [ ! -f "$archive" ]; then
-		mkdir -p "$cache"
 		rm -f "$cache/base-$suite"-*.tar
-		TMPDIR=$(fast_folder) unshare --mount mmdebstrap --quiet --format=tar --variant=apt --include="${list// /,}" \
-			--aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Retries "3"' \
-			--dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/doc/*' \
-			"$suite" "$archive.new" "$(suite_sources)" >&2 || return
-		mv "$archive.new" "$archive"
+		bootstrap "$archive" "${list// /,}" || return
 	fi
 	printf '%s\n' "$archive"
+}
+
+# A Debian without a kernel, made once for a suite: enough for the commands and the units.
+small=(btrfs-progs libjson-c5 libbtrfsutil1 libgcrypt20 libxxhash0 eatmydata initramfs-tools systemd udev)
+small_archive() {
+	local list=${small[*]} archive
+	archive=$cache/small-$suite-$(sha256sum <<< "$list" | cut -c1-12).tar
+	[ -f "$archive" ] || bootstrap "$archive" "${list// /,}" || return
+	printf '%s\n' "$archive"
+}
+
+# begin_small NAME: leaves $root, such a Debian, and $work, which is gone at the end.
+begin_small() {
+	need_tools mmdebstrap
+	work=$(mktemp -d "$(fast_folder)/$1.XXXXXX")
+	trap 'rm -rf "$work"' EXIT
+	root=$work/root
+	check "a small Debian $suite" small_archive || finish
+	mkdir "$root" && tar -xf "$(small_archive)" -C "$root"
 }
 
 # A place in memory where dpkg's syncs cost nothing, if there is room for a whole system.

@@ -71,7 +71,7 @@ upgrades() {
 	check 'DKMS knows the new version only' only_version "$version"
 	check 'the initramfs has the new module' initramfs_has updates/dkms
 	check 'and the new scheduler' initramfs_has updates/dkms "$kernel" mq-deadline
-	check 'the front is found first' btrfs_is /usr/sbin/btrfs
+	check 'btrfs is the front' btrfs_is front
 	check 'saved settings are still there' test -e "$root/etc/btrfs-policy.d/test.conf"
 }
 
@@ -129,10 +129,12 @@ only_version() {
 			END { exit bad || NR != 2 }'
 }
 
+# btrfs_is front|stock, for cron and plain users too.
 btrfs_is() {
-	local have
-	have=$(in_root "$root" sh -c 'command -v btrfs')
-	[ "$have" = "$1" ] || { echo "btrfs is '$have', want '$1'"; return 1; }
+	local file have=stock
+	file=$(in_root "$root" env -i PATH=/usr/bin:/bin sh -c 'command -v btrfs') || return
+	! grep -q BTRFS_POLICY_FRONTS "$root$file" || have=front
+	[ "$have" = "$1" ] || { echo "$file is the $have one, want the $1 one"; return 1; }
 }
 
 # says TEXT STATUS COMMAND...

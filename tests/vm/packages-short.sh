@@ -17,7 +17,7 @@ check 'it offers roles and roundrobin' module_offers btrfs device_role read_poli
 check 'the initramfs has it' initramfs_has updates/dkms
 check 'and the scheduler' module_is "$version" "$kernel" mq-deadline
 check 'which limits the idle class' module_offers mq-deadline idle_limit
-check 'the front is found first' btrfs_is /usr/sbin/btrfs
+check 'btrfs is the front' btrfs_is front
 for script in commands library dkms; do
 	check "debian/tests/$script" own_test "$script"
 done

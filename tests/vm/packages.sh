@@ -196,7 +196,7 @@ reinstalls() {
 	check 'the module is there' module_is "$version"
 	check 'the scheduler too' module_is "$version" "$kernel" mq-deadline
 	check 'DKMS knows this version only' only_version "$version"
-	check 'the front is found first' btrfs_is /usr/sbin/btrfs
+	check 'btrfs is the front' btrfs_is front
 }
 
 goes_away() {
@@ -205,7 +205,7 @@ goes_away() {
 	check 'its initramfs too' initramfs_has kernel/fs/btrfs
 	check 'the stock scheduler' module_is '' "$kernel" mq-deadline
 	check 'in the initramfs too' initramfs_has kernel/block "$kernel" mq-deadline
-	check 'the stock command' btrfs_is /usr/bin/btrfs
+	check 'the stock command' btrfs_is stock
 	check 'the hook that stays until a purge does nothing' \
 		in_root "$root" /etc/kernel/postinst.d/btrfs-policy-dkms "$kernel"
 	check 'purge' in_root "$root" dpkg --purge btrfs-policy btrfs-policy-dkms
