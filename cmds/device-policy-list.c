@@ -57,7 +57,6 @@ static void print_text(const struct btrfs_policy_fs *fs, const struct records *s
 static void print_json(const struct btrfs_policy_fs *fs, const struct records *settings,
 		       const struct records *capabilities)
 {
-	const char *scheduler = btrfs_policy_scheduler_version(fs);
 	const char *module = btrfs_policy_module_version(fs);
 	json_object *object = filesystem_json(fs);
 
@@ -65,8 +64,6 @@ static void print_json(const struct btrfs_policy_fs *fs, const struct records *s
 			       json_object_new_string(btrfs_policy_kernel_name(fs)));
 	json_object_object_add(object, "module-version",
 			       module ? json_object_new_string(module) : NULL);
-	json_object_object_add(object, "scheduler-version",
-			       scheduler ? json_object_new_string(scheduler) : NULL);
 	json_object_object_add(object, "settings", records_json_keyed(settings, SETTING_NAME));
 	json_object_object_add(object, "capabilities",
 			       records_json_keyed(capabilities, CAPABILITY_NAME));

@@ -382,15 +382,6 @@ const char *btrfs_policy_kernel_name(const struct btrfs_policy_fs *fs);
 const char *btrfs_policy_module_version(const struct btrfs_policy_fs *fs);
 
 /**
- * btrfs_policy_scheduler_version() - version of the loaded module mq-deadline.ko
- * @fs: open handle
- *
- * Return: what the module says of itself, or NULL: it is a stock one, built in,
- * or not loaded.
- */
-const char *btrfs_policy_scheduler_version(const struct btrfs_policy_fs *fs);
-
-/**
  * btrfs_policy_exclusive_operation() - what else is at work on the file system
  * @fs: open handle
  * @name: receives a text to be freed: "none", "balance", "balance paused",

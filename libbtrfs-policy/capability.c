@@ -174,8 +174,6 @@ int bp_capabilities_read(struct btrfs_policy_fs *fs)
 		ret = read_row(fs, &rows[i], &fs->capabilities[i]);
 	if (!ret)
 		ret = read_module_version(fs, "btrfs", &fs->module_version);
-	if (!ret)
-		ret = read_module_version(fs, "mq_deadline", &fs->scheduler_version);
 	return ret ? ret : judge_enforced(fs);
 }
 
@@ -187,8 +185,6 @@ void bp_capabilities_free(struct btrfs_policy_fs *fs)
 	free(fs->enforced_why);
 	free(fs->module_version);
 	fs->module_version = NULL;
-	free(fs->scheduler_version);
-	fs->scheduler_version = NULL;
 	fs->capabilities = NULL;
 	fs->enforced_why = NULL;
 	fs->enforced = false;
@@ -277,9 +273,4 @@ BP_PUBLIC const char *btrfs_policy_kernel_name(const struct btrfs_policy_fs *fs)
 BP_PUBLIC const char *btrfs_policy_module_version(const struct btrfs_policy_fs *fs)
 {
 	return fs->module_version;
-}
-
-BP_PUBLIC const char *btrfs_policy_scheduler_version(const struct btrfs_policy_fs *fs)
-{
-	return fs->scheduler_version;
 }

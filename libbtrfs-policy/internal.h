@@ -52,7 +52,6 @@ struct btrfs_policy_fs {
 	size_t device_count;
 	struct btrfs_policy_capability *capabilities;
 	char *module_version; /* of the loaded btrfs.ko, or NULL */
-	char *scheduler_version; /* the same of mq-deadline.ko */
 	char *enforced_why;
 	bool enforced;
 	/* For tree searches, kept because there can be very many of them. */

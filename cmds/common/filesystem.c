@@ -114,7 +114,6 @@ char *filesystem_enforced(const struct btrfs_policy_fs *fs)
 
 char *filesystem_kernel(const struct btrfs_policy_fs *fs)
 {
-	const char *scheduler = btrfs_policy_scheduler_version(fs);
 	const char *module = btrfs_policy_module_version(fs);
 	const char *kind = btrfs_policy_kernel_name(fs);
 	struct utsname name;
@@ -123,9 +122,8 @@ char *filesystem_kernel(const struct btrfs_policy_fs *fs)
 		return xstrdup("not mounted");
 	if (uname(&name))
 		return xstrdup(kind);
-	return xasprintf("%s (%s)%s%s%s%s", name.release, kind,
-			 module ? ", btrfs.ko " : "", module ? module : "",
-			 scheduler ? ", mq-deadline.ko " : "", scheduler ? scheduler : "");
+	return xasprintf("%s (%s)%s%s", name.release, kind,
+			 module ? ", btrfs.ko " : "", module ? module : "");
 }
 
 enum { FS_FSID, FS_LABEL, FS_MOUNT, FS_COLUMNS };

@@ -211,17 +211,10 @@ static void only_a_built_module_has_a_version(void **state)
 	struct btrfs_policy_fs *fs = fake_open(&fake);
 
 	assert_null(btrfs_policy_module_version(fs));
-	assert_null(btrfs_policy_scheduler_version(fs));
 	btrfs_policy_fs_unref(fs);
 	fake_set_file(&fake, "../../module/btrfs/version", "0.1.0");
 	fs = fake_open(&fake);
 	assert_string_equal(btrfs_policy_module_version(fs), "0.1.0");
-	assert_null(btrfs_policy_scheduler_version(fs));
-	btrfs_policy_fs_unref(fs);
-	fake_set_file(&fake, "../../module/mq_deadline/version", "0.2.0");
-	fs = fake_open(&fake);
-	assert_string_equal(btrfs_policy_module_version(fs), "0.1.0");
-	assert_string_equal(btrfs_policy_scheduler_version(fs), "0.2.0");
 	btrfs_policy_fs_unref(fs);
 }
 

@@ -18,7 +18,7 @@ inventory() {
 
 # An initramfs for the machine of main-job.sh alone: the emulated processor packs and unpacks it often.
 small_initramfs() {
-	printf '%s\n' virtio_pci virtio_blk virtio_scsi sd_mod btrfs mq-deadline > "$root/etc/initramfs-tools/modules"
+	printf '%s\n' virtio_pci virtio_blk virtio_scsi sd_mod btrfs > "$root/etc/initramfs-tools/modules"
 	printf '%s\n' MODULES=list COMPRESS=zstd COMPRESSLEVEL=1 > "$root/etc/initramfs-tools/conf.d/vm-test"
 	in_root "$root" update-initramfs -u -k "$kernel"
 }
@@ -29,6 +29,19 @@ lint() {
 
 copy_debs() {
 	mkdir -p "$root/debs/new" && cp "$build"/deb/*.deb "$root/debs/new/"
+}
+
+# The scheduler as earlier versions had it in $work/deb: a second module for DKMS, which their prerm may leave.
+add_scheduler() {
+	local to=$work/deb/usr/src/btrfs-policy-mq-deadline-$previous
+	mkdir "$to" && cp "$work/deb/usr/src/btrfs-policy-$previous"/{dkms.conf,settings,initramfs} "$to" &&
+	sed -i -e 's/^PACKAGE_NAME=.*/PACKAGE_NAME="btrfs-policy-mq-deadline"/' -e 's/^\(BUILT_MODULE_NAME.*\)=.*/\1="mq-deadline"/' \
+		-e '/^BUILT_MODULE_LOCATION\|^BUILD_EXCL\|^PRE_\|^CLEAN/d' \
+		-e 's/^MAKE\[0\]=.*/MAKE[0]="make -C $kernel_source_dir M=$PWD modules"/' "$to/dkms.conf" &&
+	echo 'obj-m := mq-deadline.o' > "$to/Makefile" &&
+	printf '%s\n' '#include <linux/module.h>' 'MODULE_LICENSE("GPL");' "MODULE_VERSION(\"$previous\");" > "$to/mq-deadline.c" &&
+	sed -i "/kernels install/a dkms install -m btrfs-policy-mq-deadline -v $previous -k $kernel" "$work/deb/DEBIAN/postinst" &&
+	rm "$work/deb/DEBIAN/preinst"
 }
 
 # The same packages under a lower version, in debs/previous: what an upgrade starts from.
@@ -45,6 +58,7 @@ make_previous() {
 		for folder in "$work/deb/usr/src"/*-"$version"; do
 			[ ! -d "$folder" ] || mv "$folder" "${folder%"$version"}$previous"
 		done
+		[ ! -d "$work/deb/usr/src" ] || add_scheduler || return
 		dpkg-deb --root-owner-group -Zgzip -z1 -b "$work/deb" "$root/debs/previous" >/dev/null || return
 	done
 }
@@ -61,16 +75,16 @@ upgrades() {
 	check 'the build before this one installs' install_debs previous || finish
 	check 'its module is in the kernel' module_is "$previous"
 	check 'its scheduler too' module_is "$previous" "$kernel" mq-deadline
+	check 'in the initramfs as well' initramfs_has updates/dkms "$kernel" mq-deadline
 	mkdir -p "$root/etc/btrfs-policy.d"
 	echo '# kept' > "$root/etc/btrfs-policy.d/test.conf"
 	check 'apt install ./*.deb upgrades it' install_debs new || finish
 	check 'the new module took the place of the old' module_is "$version" || finish
-	check 'the new scheduler too' module_is "$version" "$kernel" mq-deadline
+	check 'the stock scheduler took the place of the old' module_is '' "$kernel" mq-deadline
 	check 'it offers roles and roundrobin' module_offers btrfs device_role read_policy_roundrobin
-	check 'and the scheduler a limit for the idle class' module_offers mq-deadline idle_limit
 	check 'DKMS knows the new version only' only_version "$version"
 	check 'the initramfs has the new module' initramfs_has updates/dkms
-	check 'and the new scheduler' initramfs_has updates/dkms "$kernel" mq-deadline
+	check 'and the stock scheduler' initramfs_has kernel/block "$kernel" mq-deadline
 	check 'btrfs is the front' btrfs_is front
 	check 'saved settings are still there' test -e "$root/etc/btrfs-policy.d/test.conf"
 }
@@ -122,11 +136,9 @@ initramfs_has() {
 		grep -q "usr/lib/modules/$of/$1/${3:-btrfs}.ko"
 }
 
-# Of both modules.
 only_version() {
 	in_root "$root" dkms status | tee /dev/stderr |
-		awk -v version="$1," '$1 != "btrfs-policy/" version && $1 != "btrfs-policy-mq-deadline/" version { bad = 1 }
-			END { exit bad || NR != 2 }'
+		awk -v version="$1," '$1 != "btrfs-policy/" version { bad = 1 } END { exit bad || NR != 1 }'
 }
 
 # btrfs_is front|stock, for cron and plain users too.

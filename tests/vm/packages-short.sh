@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The packages in short: lintian, then installed in a Debian of their own, where DKMS builds the modules
+# The packages in short: lintian, then installed in a Debian of their own, where DKMS builds the module
 # for Debian's kernel, and purged without a trace. packages.sh is the long form, main-job.sh boots it.
 set -u
 . "$(dirname "$0")/lib.sh"
@@ -15,8 +15,8 @@ check 'apt install ./*.deb' install_debs new || finish
 check 'DKMS built the module for the kernel' module_is "$version"
 check 'it offers roles and roundrobin' module_offers btrfs device_role read_policy_roundrobin
 check 'the initramfs has it' initramfs_has updates/dkms
-check 'and the scheduler' module_is "$version" "$kernel" mq-deadline
-check 'which limits the idle class' module_offers mq-deadline idle_limit
+check 'DKMS has no other module' only_version "$version"
+check 'the scheduler is the stock one' module_is '' "$kernel" mq-deadline
 check 'btrfs is the front' btrfs_is front
 for script in commands library dkms; do
 	check "debian/tests/$script" own_test "$script"
@@ -24,6 +24,5 @@ done
 check 'purge' apt_in "$root" purge btrfs-policy btrfs-policy-dkms libbtrfs-policy0
 check 'nothing is left, nothing of the system is changed' same_as_before
 check 'the stock module is back' module_is ''
-check 'the stock scheduler too' module_is '' "$kernel" mq-deadline
 echo "# seconds in all: $SECONDS"
 finish

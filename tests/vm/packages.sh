@@ -50,7 +50,6 @@ several_kernels() {
 		"/$(older_debs -e)"
 	check 'it has the module now' module_is "$version" "$older"
 	check 'in its initramfs too' initramfs_has updates/dkms "$older"
-	check 'and the scheduler' module_is "$version" "$older" mq-deadline
 	check 'the newer kernel still has it' module_is "$version"
 	check 'DKMS knows it for both' test \
 		"$(in_root "$root" dkms status -m btrfs-policy -v "$version" | grep -c ': installed')" = 2
@@ -70,28 +69,27 @@ refusals() {
 		says 'BUILD_EXCLUSIVE' 77 dkms build -m btrfs-policy -v "$version" -k 6.1.0-1-amd64
 }
 
-# served_without_scheduler TEXT: both modules are asked for anew; one of them is refused, and TEXT says why.
-served_without_scheduler() {
+# not_served TEXT: the module is asked for anew and refused, and TEXT says why.
+not_served() {
 	in_root "$root" "$src/kernels" remove >/dev/null
 	check 'asked for anew' says "$1" 0 "$src/kernels" install "$kernel"
-	check 'the scheduler stays the stock one' module_is '' "$kernel" mq-deadline
-	check 'in the initramfs too' initramfs_has kernel/block "$kernel" mq-deadline
-	check 'btrfs.ko is ours' module_is "$version"
+	check 'the kernel keeps its stock module' module_is ''
+	check 'in the initramfs too' initramfs_has kernel/fs/btrfs
 }
 
-# A kernel as Debian's for other machines, which has it built in, and one that lacks what it calls.
-refused_scheduler() {
+# A kernel that has btrfs built in, and one that lacks what the module calls.
+refused_kernels() {
 	local headers=$root/usr/src/linux-headers-$kernel
 	cp -p "$headers/.config" "$work/config" && cp -p "$headers/Module.symvers" "$work/symvers"
-	sed -i 's/^CONFIG_MQ_IOSCHED_DEADLINE=m/CONFIG_MQ_IOSCHED_DEADLINE=y/' "$headers/.config"
-	served_without_scheduler 'no mq-deadline.ko for kernel '"$kernel"': it is built in'
+	sed -i 's/^CONFIG_BTRFS_FS=m/CONFIG_BTRFS_FS=y/' "$headers/.config"
+	not_served 'no btrfs.ko for kernel '"$kernel"': it is built in'
 	cp -p "$work/config" "$headers/.config"
-	sed -i '/\telv_register\t/d' "$headers/Module.symvers"
-	served_without_scheduler "does not offer 'elv_register'"
+	sed -i '/\tbdev_file_open_by_path\t/d' "$headers/Module.symvers"
+	not_served "does not offer 'bdev_file_open_by_path'"
 	cp -p "$work/symvers" "$headers/Module.symvers"
 	check 'with all that it calls' in_root "$root" "$src/kernels" install "$kernel"
-	check 'it is ours again' module_is "$version" "$kernel" mq-deadline
-	check 'in the initramfs too' initramfs_has updates/dkms "$kernel" mq-deadline
+	check 'it is ours again' module_is "$version"
+	check 'in the initramfs too' initramfs_has updates/dkms
 }
 
 # The firmware's variable that says Secure Boot is on, as the kernel shows it.
@@ -136,7 +134,6 @@ drop_signature() {
 # Without an enrolled key nothing is done, with one the module has to be signed with it.
 signatures() {
 	check 'the module is signed with the key of DKMS' signed_by_dkms btrfs
-	check 'the scheduler too' signed_by_dkms mq-deadline
 	secure_boot on
 	check 'Secure Boot without that key is refused, with the way out' \
 		says 'mokutil --import /var/lib/dkms/mok.pub' 1 "$src/kernel-source" check "$kernel"
@@ -170,31 +167,24 @@ stock_is_untouched() {
 	while read -r sum file; do
 		kept "$sum" "$file" || return
 		n=$((n + 1))
-	done < <(grep "^[0-9a-f]\{64\} .*/$kernel/kernel/\(fs/btrfs/btrfs\|block/mq-deadline\)\.ko" "$work/before")
-	[ $n = 2 ]
+	done < <(grep "^[0-9a-f]\{64\} .*/$kernel/kernel/fs/btrfs/btrfs\.ko" "$work/before")
+	[ $n = 1 ]
 }
 
 by_hand() {
-	local package module folder
-	check 'the stock modules are kept, as they were' stock_is_untouched
-	while read -r package module folder; do
-		check "dkms uninstall $package" in_root "$root" dkms uninstall -m "$package" -v "$version" -k "$kernel"
-		check 'the stock module is back' module_is '' "$kernel" "$module"
-		check 'in the initramfs too' initramfs_has "kernel/$folder" "$kernel" "$module"
-		check 'dkms install' in_root "$root" dkms install -m "$package" -v "$version" -k "$kernel"
-		check 'ours again' module_is "$version" "$kernel" "$module"
-		check 'in the initramfs too' initramfs_has updates/dkms "$kernel" "$module"
-	done <<-'LIST'
-		btrfs-policy btrfs fs/btrfs
-		btrfs-policy-mq-deadline mq-deadline block
-	LIST
+	check 'the stock module is kept, as it was' stock_is_untouched
+	check 'dkms uninstall' in_root "$root" dkms uninstall -m btrfs-policy -v "$version" -k "$kernel"
+	check 'the stock module is back' module_is ''
+	check 'in the initramfs too' initramfs_has kernel/fs/btrfs
+	check 'dkms install' in_root "$root" dkms install -m btrfs-policy -v "$version" -k "$kernel"
+	check 'ours again' module_is "$version"
+	check 'in the initramfs too' initramfs_has updates/dkms
 }
 
 # The same version over itself: nothing is lost, nothing is there twice.
 reinstalls() {
 	check 'apt install --reinstall' install_debs new --reinstall
 	check 'the module is there' module_is "$version"
-	check 'the scheduler too' module_is "$version" "$kernel" mq-deadline
 	check 'DKMS knows this version only' only_version "$version"
 	check 'btrfs is the front' btrfs_is front
 }
@@ -203,8 +193,6 @@ goes_away() {
 	check 'remove' apt_in "$root" remove btrfs-policy btrfs-policy-dkms libbtrfs-policy0
 	check 'the stock module after remove' module_is ''
 	check 'its initramfs too' initramfs_has kernel/fs/btrfs
-	check 'the stock scheduler' module_is '' "$kernel" mq-deadline
-	check 'in the initramfs too' initramfs_has kernel/block "$kernel" mq-deadline
 	check 'the stock command' btrfs_is stock
 	check 'the hook that stays until a purge does nothing' \
 		in_root "$root" /etc/kernel/postinst.d/btrfs-policy-dkms "$kernel"
@@ -225,15 +213,11 @@ comes_back() {
 	check 'dkms remove' in_root "$root" dkms remove -m btrfs-policy -v "$version" --all
 	check 'the stock module is back' module_is ''
 	check 'in the initramfs too' initramfs_has kernel/fs/btrfs
-	check 'the scheduler stands for itself' module_is "$version" "$kernel" mq-deadline
-	check 'dkms remove of it' in_root "$root" dkms remove -m btrfs-policy-mq-deadline -v "$version" --all
-	check 'the stock scheduler is back' module_is '' "$kernel" mq-deadline
 	patch=$(head -n 1 "$root$src/patches/series")
 	sed -i 's/^ /  /' "$root$src/patches/$patch"
 	check 'a series that does not fit is said, and fails nothing' \
 		says "$patch does not apply" 0 "$src/kernels" install "$kernel"
 	check 'the kernel keeps its stock module' module_is ''
-	check 'and has the scheduler' module_is "$version" "$kernel" mq-deadline
 	rm -rf "$root/var/cache/btrfs-policy-dkms"
 	in_root "$root" dpkg --force-depends --purge linux-source-6.12 >/dev/null 2>&1
 	check 'without the source it is refused' \
@@ -248,7 +232,7 @@ upgrades
 keep_root
 several_kernels
 refusals
-refused_scheduler
+refused_kernels
 signatures
 by_hand
 reinstalls
