@@ -97,7 +97,26 @@ static int restore_failed(struct btrfs_policy_fs *fs, int ret)
 	return filesystem_status(ret);
 }
 
-static int restore_one(const struct run *run, struct btrfs_policy_fs *fs, json_object *array)
+/* Roles need no file to be kept: they are on disk, and a kernel without them says nothing of them. */
+static int roles_status(struct btrfs_policy_fs *fs)
+{
+	const char *why;
+
+	if (btrfs_policy_enforced(fs, &why))
+		return STATUS_OK;
+	for (size_t i = 0; i < btrfs_policy_device_count(fs); i++) {
+		enum btrfs_policy_role role = btrfs_policy_device_at(fs, i)->role;
+
+		if (role == BTRFS_POLICY_ROLE_DATA_PREFERRED || role == BTRFS_POLICY_ROLE_UNKNOWN)
+			continue;
+		warning("the roles of '%s' are not enforced: %s",
+			btrfs_policy_fs_info(fs)->mount_point, why);
+		return STATUS_STATE;
+	}
+	return STATUS_OK;
+}
+
+static int restore_saved(const struct run *run, struct btrfs_policy_fs *fs, json_object *array)
 {
 	_cleanup_(request) struct btrfs_policy_request *request = NULL;
 	_cleanup_(changes) struct btrfs_policy_changes *changes = NULL;
@@ -115,6 +134,13 @@ static int restore_one(const struct run *run, struct btrfs_policy_fs *fs, json_o
 	else
 		changes_print(run, changes);
 	return STATUS_OK;
+}
+
+static int restore_one(const struct run *run, struct btrfs_policy_fs *fs, json_object *array)
+{
+	int saved = restore_saved(run, fs, array), roles = roles_status(fs);
+
+	return saved ? saved : roles;
 }
 
 /* ---- Which ones --------------------------------------------------------- */
@@ -214,8 +240,9 @@ static const char *const save_details[] = {
 
 static const char *const restore_details[] = {
 	"Sets what was saved for a file system, all of it or nothing. Where nothing",
-	"was saved there is nothing to do. At each mount a udev rule and a systemd",
-	"unit run this.",
+	"was saved there is nothing to do. The status is 2 if this kernel lacks a",
+	"setting, or does not enforce the roles that are on disk. At each mount a",
+	"udev rule and a systemd unit run this; the unit fails then.",
 	NULL
 };
 

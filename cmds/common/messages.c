@@ -62,9 +62,11 @@ static char *make_line(const char *format, va_list args)
 	return escape_text(text);
 }
 
-/* @priority: of the system log, if the line goes there too. */
+/* @priority: of the system log, if the line goes there too, or is all that systemd reads. */
 static void print_line(FILE *stream, const char *prefix, int priority, const char *text)
 {
+	if (journal_receives(fileno(stream)))
+		fprintf(stream, "<%d>", priority);
 	fprintf(stream, "%s%s\n", prefix, text ? text : "not enough memory");
 	if (journal && text && *text)
 		journal_write(priority, journal, text);

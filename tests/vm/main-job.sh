@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The packages on Debian's own kernel, in a machine: upgraded, they do the main job, over a reboot, then
-# are removed, reboot, purged.
+# are removed, reboot, purged. The units run in their sandbox.
 # The root file system is on btrfs too, so a wrong module or initramfs is a machine that does not boot.
 set -u
 . "$(dirname "$0")/lib.sh"

@@ -7,7 +7,14 @@ set -u
 . "$(dirname "$0")/lib.sh"
 . "$here/life.sh"
 
+# Headers that stay those of the kernel over its updates.
+recommends_headers() {
+	suite_apt apt-get -s -o APT::Install-Recommends=true install "$build"/deb/btrfs-policy-dkms_*.deb |
+		tee /dev/stderr | grep -E '^Inst linux-headers-(6\.12-)?amd64 \(6\.12'
+}
+
 begin packages lintian
+check 'the metapackage of headers for 6.12 is recommended' recommends_headers
 check 'lintian finds nothing' lint
 copy_debs
 inventory > "$work/before"
