@@ -61,6 +61,11 @@ static int decode(struct bp_offline *off, const uint8_t *data, size_t length,
 		return bp_wrong(off, "a chunk item has %zu bytes", length);
 	chunk->length = bp_get64(data);
 	chunk->type = bp_get64(data + 24);
+	if (chunk->type & BP_CHUNK_REMAPPED) {
+		bp_wrong(off, "chunk %llu is remapped: the feature remap-tree is not supported yet",
+			 (unsigned long long)chunk->logical);
+		return -EOPNOTSUPP;
+	}
 	chunk->count = bp_get16(data + 44);
 	chunk->sub_stripes = bp_get16(data + 46);
 	profile = bp_profile_of(chunk->type);

@@ -14,9 +14,10 @@
 #define METADATA_UUID (1ULL << 10)
 /*
  * Features that leave the superblock, the chunk tree and what chunks mean as they are
- * read here: all up to ZONED, and RAID_STRIPE_TREE and SIMPLE_QUOTA.
+ * read here: all up to ZONED, RAID_STRIPE_TREE and SIMPLE_QUOTA, and REMAP_TREE, whose
+ * remapped chunks are refused one by one.
  */
-#define KNOWN_INCOMPAT (((1ULL << 13) - 1) | 1ULL << 14 | 1ULL << 16)
+#define KNOWN_INCOMPAT (((1ULL << 13) - 1) | 1ULL << 14 | 1ULL << 16 | 1ULL << 17)
 
 /* Where things stand in a superblock. */
 enum {

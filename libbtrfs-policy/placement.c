@@ -52,6 +52,10 @@ static int take_chunk(struct btrfs_policy_fs *fs, const struct bp_item *item, vo
 	ret = bp_decode_chunk(item, &chunk, &devids);
 	if (ret == -ENOMEM)
 		return bp_nomem(fs);
+	if (ret == -EOPNOTSUPP)
+		return bp_error(fs, ret,
+				"chunk %llu of '%s' is remapped: the feature remap-tree is not supported yet",
+				(unsigned long long)item->offset, fs->mount_point);
 	if (ret)
 		return bp_error(fs, ret, "the item of chunk %llu of '%s' is damaged (%zu bytes)",
 				(unsigned long long)item->offset, fs->mount_point, item->length);
@@ -104,6 +108,7 @@ bp_placement_find(const struct btrfs_policy_placement *placement, uint64_t logic
 
 static int take_block_group(struct btrfs_policy_fs *fs, const struct bp_item *item, void *user)
 {
+	struct btrfs_policy_placement *placement = user;
 	struct btrfs_policy_chunk *chunk;
 	uint64_t used;
 
@@ -114,7 +119,8 @@ static int take_block_group(struct btrfs_policy_fs *fs, const struct bp_item *it
 				"the item of block group %llu of '%s' is damaged (%zu bytes)",
 				(unsigned long long)item->objectid, fs->mount_point,
 				item->length);
-	chunk = find_chunk(user, item->objectid);
+	placement->remap_tree |= item->length == BP_LONG_GROUP_SIZE;
+	chunk = find_chunk(placement, item->objectid);
 	if (chunk)
 		chunk->used = used;
 	return 0;

@@ -19,6 +19,7 @@ struct btrfs_policy_placement {
 	struct btrfs_policy_totals totals;
 	const struct bp_profile *assumed[BTRFS_POLICY_KINDS]; /* for new chunks; NULL: as is */
 	uint64_t global_reserve; /* bytes; 0: not known */
+	bool remap_tree; /* the feature is on */
 };
 
 /* placement.c; for tests also: judge and sum chunks that are there already */

@@ -202,14 +202,19 @@ int bp_decode_chunk(const struct bp_item *item, struct btrfs_policy_chunk *chunk
 		    uint64_t **devids)
 {
 	const struct bp_profile *profile;
+	const size_t head = offsetof(struct btrfs_chunk, stripe);
 	struct btrfs_chunk raw;
 
-	if (item->length < sizeof(raw))
+	if (item->length < head)
 		return -EUCLEAN;
-	memcpy(&raw, item->data, sizeof(raw));
+	memcpy(&raw, item->data, head);
 	chunk->logical = item->offset;
 	chunk->length = le64toh(raw.length);
 	chunk->type = le64toh(raw.type);
+	if (chunk->type & BP_CHUNK_REMAPPED)
+		return -EOPNOTSUPP;
+	if (chunk->type & BP_CHUNK_REMAP_TREE)
+		chunk->type ^= BP_CHUNK_REMAP_TREE | BTRFS_BLOCK_GROUP_METADATA;
 	chunk->stripes = le16toh(raw.num_stripes);
 	profile = bp_profile_of(chunk->type);
 	if (!profile)
@@ -226,7 +231,7 @@ int bp_decode_block_group(const struct bp_item *item, uint64_t *used)
 {
 	struct btrfs_block_group_item raw;
 
-	if (item->length != sizeof(raw))
+	if (item->length != sizeof(raw) && item->length != BP_LONG_GROUP_SIZE)
 		return -EUCLEAN;
 	memcpy(&raw, item->data, sizeof(raw));
 	*used = le64toh(raw.used);

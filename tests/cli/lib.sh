@@ -35,6 +35,11 @@ transcript() {	# MACHINE COMMAND
 	echo "? $status"
 }
 
+# Leaves $progs, a folder with btrfs and mkfs.btrfs of a later release; 77 if they cannot be had, the reason in $T/progs.
+newer_progs() {
+	progs=$("$top_srcdir/tests/fuzz/newer-progs" 2>"$T/progs")
+}
+
 result() {	# STATUS NAME [FILE-WITH-DIAGNOSIS]
 	tests=$((tests + 1))
 	if [ "$1" = 0 ]; then

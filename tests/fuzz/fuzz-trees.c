@@ -162,6 +162,18 @@ static void many_devices(struct world *world)
 	image_tree_free(&chunks);
 }
 
+/* Items of block groups are longer; the tree itself is in a chunk of its own kind. */
+static void remap_tree(struct world *world)
+{
+	static const uint64_t type = 1ULL << 12;
+
+	world->image.incompat |= 1ULL << 17;
+	for (size_t i = 0; i < world->groups.count; i++)
+		world->groups.items[i].size = GROUP_SIZE + 12;
+	image_put(world->groups.items[world->groups.count - 1].data + 16, type, 8);
+	image_put(world->chunks.items[world->chunks.count - 1].data + 24, type, 8);
+}
+
 /* ---- Invalid items ------------------------------------------------------ */
 
 static struct image_item *random_item(struct image_tree *tree, size_t first, size_t end)
@@ -203,6 +215,19 @@ static void absurd_use(struct world *world)
 	struct image_item *item = random_item(&world->groups, 1, 0);
 
 	image_put(item->data, item->key.offset + 1 + random_number(1ULL << 62), 8);
+}
+
+/* A chunk whose data is elsewhere, with its stripes or already without them. */
+static void remapped_chunk(struct world *world)
+{
+	struct image_item *item = random_item(&world->chunks, 2, 0);
+
+	remap_tree(world);
+	image_put(item->data + 24, bp_get64(item->data + 24) | 1ULL << 11, 8);
+	if (random_number(2)) {
+		image_put(item->data + 44, 0, 2);
+		item->size = offsetof(struct btrfs_chunk, stripe);
+	}
 }
 
 /* In the order of keys these come from the last address to the first. */
@@ -449,6 +474,8 @@ static const struct shape shapes[] = {
 	{ "scattered block groups", true, scattered, NULL },
 	{ "many chunks", true, many_chunks, NULL },
 	{ "many devices", true, many_devices, NULL },
+	{ "remap tree", true, remap_tree, NULL },
+	{ "remapped chunk", false, remapped_chunk, NULL },
 	{ "shared children", false, NULL, shared_children },
 	{ "wrong child", false, taller, wrong_child },
 	{ "wrong child, deepest levels", false, deepest, wrong_child },

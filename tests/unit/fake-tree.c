@@ -111,15 +111,18 @@ static void emit_chunk(struct sink *sink, const struct fake_chunk *chunk)
 
 static void emit_group(struct sink *sink, const struct fake_chunk *chunk)
 {
-	struct btrfs_block_group_item item = {
-		.used = htole64(chunk->used),
-		.flags = htole64(chunk->type),
+	struct {
+		struct btrfs_block_group_item item;
+		uint8_t more[12]; /* bytes from other groups, entries in the remap tree */
+	} __attribute__((packed)) group = {
+		.item.used = htole64(chunk->used),
+		.item.flags = htole64(chunk->type),
 	};
 
 	/* Something else that stands between the groups in the extent tree. */
 	emit(sink, chunk->logical, BTRFS_EXTENT_ITEM_KEY, 16384, "extent", 6);
-	emit(sink, chunk->logical, BTRFS_BLOCK_GROUP_ITEM_KEY, chunk->length, &item,
-	     sizeof(item));
+	emit(sink, chunk->logical, BTRFS_BLOCK_GROUP_ITEM_KEY, chunk->length, &group,
+	     sink->fake->remap_tree ? sizeof(group) : sizeof(group.item));
 }
 
 /* Number `i` of the sparse chunks; each round of them puts two stripes on each device. */

@@ -65,6 +65,7 @@ struct fake {
 	bool read_only;
 	bool unprivileged;
 	bool group_tree;
+	bool remap_tree; /* items of block groups are longer */
 	bool mixed;
 	bool ignores_roles;
 	const char *label;

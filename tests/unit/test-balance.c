@@ -511,6 +511,12 @@ static void skipped_chunks_end(void **state)
 	assert_has(result.text, "4 not moved by the kernel");
 }
 
+static void remap_tree(void **state)
+{
+	fake.group_tree = fake.remap_tree = true;
+	assert_int_equal(run(NULL, 0).ret, -EOPNOTSUPP);
+}
+
 static void read_only(void **state)
 {
 	fake.read_only = true;
@@ -581,6 +587,7 @@ int main(void)
 		cmocka_unit_test_setup(stock_kernel_is_refused, setup),
 		cmocka_unit_test_setup(unenforced_ends, setup),
 		cmocka_unit_test_setup(skipped_chunks_end, setup),
+		cmocka_unit_test_setup(remap_tree, setup),
 		cmocka_unit_test_setup(read_only, setup),
 		cmocka_unit_test_setup(no_room_at_all, setup),
 		cmocka_unit_test_setup(short_options, setup),

@@ -165,6 +165,24 @@ static void mixed_file_systems_ignore_roles(void **state)
 	btrfs_policy_placement_free(placement);
 }
 
+#define METADATA_REMAP (1ULL << 12)
+#define REMAPPED (1ULL << 11)
+
+/* The tree itself is metadata. */
+static void a_remap_tree_without_remapped_chunks(void **state)
+{
+	struct btrfs_policy_placement *placement;
+	const struct btrfs_policy_chunk *chunk;
+
+	fake.group_tree = fake.remap_tree = true;
+	fake_add_chunk(&fake, METADATA_REMAP | RAID1, GiB, MiB, 2, 1, 2);
+	placement = read_placement();
+	check_chunks(placement);
+	chunk = btrfs_policy_placement_chunk(placement, fake.chunk_count - 1);
+	assert_int_equal(chunk->kind, BTRFS_POLICY_KIND_METADATA);
+	btrfs_policy_placement_free(placement);
+}
+
 /* ---- Damage ------------------------------------------------------------- */
 
 static int read_damaged(void)
@@ -180,6 +198,14 @@ static int read_damaged(void)
 	btrfs_policy_placement_free(placement);
 	btrfs_policy_fs_unref(fs);
 	return ret;
+}
+
+/* Where they are now is in the remap tree, which is not read: no figures instead of wrong ones. */
+static void remapped_chunks_are_refused(void **state)
+{
+	fake.group_tree = fake.remap_tree = true;
+	fake_add_chunk(&fake, DATA | REMAPPED | RAID1, GiB, MiB, 0);
+	assert_int_equal(read_damaged(), -EOPNOTSUPP);
 }
 
 static void items_cut_short(void **state)
@@ -257,6 +283,8 @@ int main(void)
 		cmocka_unit_test_setup(dup_counts_once, setup),
 		cmocka_unit_test(the_first_mib_is_no_room),
 		cmocka_unit_test_setup(mixed_file_systems_ignore_roles, setup),
+		cmocka_unit_test_setup(a_remap_tree_without_remapped_chunks, setup),
+		cmocka_unit_test_setup(remapped_chunks_are_refused, setup),
 		cmocka_unit_test_setup(items_cut_short, setup),
 		cmocka_unit_test_setup(keys_that_go_backwards, setup),
 		cmocka_unit_test(chunks_that_make_no_sense),
