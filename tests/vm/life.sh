@@ -37,8 +37,8 @@ add_scheduler() {
 	mkdir "$to" && cp "$work/deb/usr/src/btrfs-policy-$previous"/{dkms.conf,settings,initramfs} "$to" &&
 	sed -i -e 's/^PACKAGE_NAME=.*/PACKAGE_NAME="btrfs-policy-mq-deadline"/' -e 's/^\(BUILT_MODULE_NAME.*\)=.*/\1="mq-deadline"/' \
 		-e '/^BUILT_MODULE_LOCATION\|^BUILD_EXCL\|^PRE_\|^CLEAN/d' \
-		-e 's/^MAKE\[0\]=.*/MAKE[0]="make -C $kernel_source_dir M=$PWD modules"/' "$to/dkms.conf" &&
-	echo 'obj-m := mq-deadline.o' > "$to/Makefile" &&
+		-e 's/^MAKE\[0\]=.*/MAKE[0]="make KDIR=$kernel_source_dir module"/' "$to/dkms.conf" &&
+	printf '%b\n' 'obj-m := mq-deadline.o' 'module:' '\t$(MAKE) -C $(KDIR) M=$(CURDIR) modules' 'clean:' > "$to/Makefile" &&
 	printf '%s\n' '#include <linux/module.h>' 'MODULE_LICENSE("GPL");' "MODULE_VERSION(\"$previous\");" > "$to/mq-deadline.c" &&
 	sed -i "/kernels install/a dkms install -m btrfs-policy-mq-deadline -v $previous -k $kernel" "$work/deb/DEBIAN/postinst" &&
 	rm "$work/deb/DEBIAN/preinst"

@@ -14,6 +14,7 @@ prepare_guest() {
 	install -D "$here/guest" "$root/usr/local/sbin/vm-test"
 	mkdir -p "$root/var/lib/vm-test"
 	echo "$version" > "$root/var/lib/vm-test/version"
+	cp "$top/README.md" "$root/var/lib/vm-test/"
 	echo 'vm-test' > "$root/etc/hostname"
 	echo '/dev/vda / btrfs defaults 0 0' > "$root/etc/fstab"
 	cat > "$root/etc/systemd/system/vm-test.service" <<-'UNIT'
