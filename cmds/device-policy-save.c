@@ -175,7 +175,7 @@ static int at_bdi(const struct run *run, const char *bdi, each_fn each, json_obj
 	_cleanup_(fs) struct btrfs_policy_fs *fs = xcheck(btrfs_policy_fs_new());
 	int ret = btrfs_policy_fs_open_bdi(fs, bdi, MOUNT_SECONDS);
 
-	if (ret == -ENODEV || ret == -ENODATA || ret == -ETIMEDOUT) {
+	if (ret == -ENODEV || ret == -ETIMEDOUT) {
 		say(LEVEL_INFO, "%s", btrfs_policy_fs_error(fs));
 		return STATUS_OK;
 	}

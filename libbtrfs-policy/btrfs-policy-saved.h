@@ -34,7 +34,7 @@ int btrfs_policy_saved_read(struct btrfs_policy_fs *fs,
 			    struct btrfs_policy_request **request);
 
 /**
- * btrfs_policy_fs_open_bdi() - open a file system with saved settings that is just being mounted
+ * btrfs_policy_fs_open_bdi() - open a file system that is just being mounted
  * @fs: handle from btrfs_policy_fs_new(), not opened before
  * @bdi: name of its device in the class "bdi", for example "btrfs-1"
  * @seconds: how long to wait until the mount can be seen
@@ -42,8 +42,7 @@ int btrfs_policy_saved_read(struct btrfs_policy_fs *fs,
  * The kernel announces that device at the beginning of a mount.
  *
  * Return: 0; -ENODEV if the device went away, so the mount failed or is over;
- * -ENODATA if nothing is saved; -ETIMEDOUT, as if it is mounted in another mount
- * namespace only; or as btrfs_policy_fs_open().
+ * -ETIMEDOUT, as if it is mounted in another mount namespace only; or as btrfs_policy_fs_open().
  */
 int btrfs_policy_fs_open_bdi(struct btrfs_policy_fs *fs, const char *bdi, unsigned int seconds);
 

@@ -277,7 +277,6 @@ void bp_saved_unlock(struct btrfs_policy_fs *fs, int lock)
 static int try_open(struct btrfs_policy_fs *fs, const char *bdi)
 {
 	_cleanup_free_ char *target = NULL;
-	_cleanup_free_ char *text = NULL;
 	char fsid[BP_FSID_LENGTH];
 	int ret = fs->ops->bdi_fsid(fs->backend, bdi, fsid);
 
@@ -288,9 +287,6 @@ static int try_open(struct btrfs_policy_fs *fs, const char *bdi)
 		return ret;
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot find the file system of '%s'", bdi);
-	/* It may be mounted where only others can see it, and then there is no end to it. */
-	if (fs->ops->saved_read(fs->backend, fsid, &text) == -ENOENT)
-		return bp_error(fs, -ENODATA, "nothing is saved for the file system of '%s'", bdi);
 	target = bp_format("UUID=%s", fsid);
 	if (!target)
 		return bp_nomem(fs);

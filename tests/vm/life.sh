@@ -18,7 +18,7 @@ inventory() {
 
 # An initramfs for the machine of main-job.sh alone: the emulated processor packs and unpacks it often.
 small_initramfs() {
-	printf '%s\n' virtio_pci virtio_blk virtio_scsi sd_mod btrfs > "$root/etc/initramfs-tools/modules"
+	printf '%s\n' virtio_pci virtio_blk virtio_scsi sd_mod btrfs mq-deadline > "$root/etc/initramfs-tools/modules"
 	printf '%s\n' MODULES=list COMPRESS=zstd COMPRESSLEVEL=1 > "$root/etc/initramfs-tools/conf.d/vm-test"
 	in_root "$root" update-initramfs -u -k "$kernel"
 }
