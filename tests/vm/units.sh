@@ -105,6 +105,7 @@ results() {
 grep -qw btrfs /proc/filesystems && [ -e /dev/loop-control ] || skip_all 'no btrfs or no loop devices in this kernel'
 [ ! -e /sys/fs/btrfs/features/device_role ] || skip_all 'this kernel has device roles'
 begin_small units
+trap 'umount -q "$work/cgroup"; rm -rf --one-file-system "$work"' EXIT
 mkdir -p "$root/debs/new" && cp "$build"/deb/{btrfs-policy_*,libbtrfs-policy0_*}.deb "$root/debs/new/"
 check 'the packages install' install_debs new || finish
 check 'file systems with roles and without' images || finish
