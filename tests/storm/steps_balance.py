@@ -196,6 +196,10 @@ class Scrub(Step):
             return 'a cancel is left over'
         if m.damaged and a['ro'] and 'no errors found' not in result.out:
             return 'damage, read-only'
+        refused = re.findall(r'scrubbing .* failed for device id (\d+): .*errno=30', result.out)
+        seed = [d for d, v in m.devs.items() if v['seed']]
+        if refused and not a['ro'] and sorted(map(int, refused)) == sorted(seed):
+            return 'devices of a seed are not repaired'
         return None
 
     def effect(self, m, a, result):
