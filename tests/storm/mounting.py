@@ -37,6 +37,8 @@ def mount(m, opts):
     if result.status == 0:
         m.mount = {'opts': opts, 'ro': False}
         m.cancelled = False
+        if m.busy:
+            m.busy = resumed()
     return result
 
 
@@ -80,6 +82,13 @@ def wait_balance():
             return 'paused' if 'is paused' in out else ''
         machine.sleep(100)
     raise Finding('hang: balance', out)
+
+
+def resumed():
+    """A paused balance goes on when the file system becomes writable, in a thread that
+    the mount does not wait for.  As wait_balance()."""
+    machine.sleep(200)
+    return wait_balance()
 
 
 def enable_quota(kind):

@@ -64,6 +64,8 @@ class Remount(Step):
     def effect(self, m, a, result):
         if a['opts'] == 'ro':
             m.manifest.synced()
+        if a['opts'] == 'rw' and m.mount['ro'] and m.busy:
+            m.busy = mounting.resumed()
         m.mount['ro'] = a['opts'] == 'ro'
 
 
@@ -232,7 +234,7 @@ class PowerCut(Step):
         if wrong:
             raise Finding('contents after a power cut', '\n'.join(wrong[:20]))
         self.adopt(m, a)
-        m.busy = mounting.wait_balance()
+        m.busy = mounting.resumed()
         return Result(0, '')
 
     def excuse(self, m, a, result, before):
