@@ -110,6 +110,12 @@ class Preferred(Step):
         # Its own exit statuses, with the reason: no room, swap file, roles that leave no way.
         if re.search('ERROR: .*(no room|swap|less to grow)|WARNING: ', result.out):
             return 'says why: %s' % result.out.strip().split('\n')[-1][:100]
+        lacking = re.search(r'ERROR: (\w+),(\w+) needs (\d+) devices? that may hold it and there (?:are|is) (\d+):',
+                            result.out)
+        if lacking and m.stranded:
+            counts = m.counts(m.roles(), m.present())
+            if int(lacking[4]) == counts[0 if lacking[1] == 'Data' else 1] < int(lacking[3]):
+                return 'says what roles lack'
         if no_space(result):
             return short_of_room(m, before)
         return None
@@ -200,6 +206,10 @@ class Scrub(Step):
         seed = [d for d, v in m.devs.items() if v['seed']]
         if refused and not a['ro'] and sorted(map(int, refused)) == sorted(seed):
             return 'devices of a seed are not repaired'
+        # The stock kernel compares the fsid of super and tree blocks of a seed with the new one.
+        errors = re.findall(r'(\w+)=\d+', ''.join(re.findall('Error summary:(.*)', result.out)))
+        if seed and a['ro'] and errors and set(errors) <= {'super', 'verify'}:
+            return 'blocks of a seed have its fsid'
         return None
 
     def effect(self, m, a, result):
