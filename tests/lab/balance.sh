@@ -12,13 +12,13 @@ history() {
 
 	btrfs -q subvolume create "$LAB_MNT/tree" || return
 	for day in $(seq "$1"); do
-		cp -r "$sources"/{libbtrfs-policy,cmds,kernel/6.12,tests/unit} "$LAB_MNT/tree" &&
+		cp -r "$sources"/{libbtrfs-policy,cmds,kernel/6.12,kernel/fs,tests/unit} "$LAB_MNT/tree" &&
 		lab_small_files "$LAB_MNT/tree/mail$day" "${2:-400}" 1500 6000 >/dev/null &&
 		lab_fill "$LAB_MNT/tree/big$day" 24 "$day" &&
 		btrfs -q subvolume snapshot -r "$LAB_MNT/tree" "$LAB_MNT/day$day" &&
 		find "$LAB_MNT/tree" -name "*$day*" -type f -delete || return
 	done
-	rm -rf "$LAB_MNT/tree/6.12" "$LAB_MNT/tree/mail2"
+	rm -rf "$LAB_MNT/tree"/{6.12,fs} "$LAB_MNT/tree/mail2"
 	[ ! -d "$LAB_MNT/day2" ] || btrfs -q subvolume delete "$LAB_MNT/day2" >/dev/null
 	sync
 }

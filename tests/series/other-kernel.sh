@@ -65,7 +65,7 @@ run() {
 	done
 }
 
-if [ ! -e "$top/kernel/$kernel/series" ]; then
+if [ ! -e "$top/kernel/$kernel/BASE" ]; then
 	echo "Bail out! no series for kernel '$kernel'; KERNEL= one of $(cd "$top/kernel" && echo [0-9]*)"
 	exit 1
 fi

@@ -11,8 +11,17 @@ archive=/usr/src/linux-source-6.12.tar.xz
 export GIT_AUTHOR_NAME=test GIT_AUTHOR_EMAIL=test@localhost GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test@localhost
 export QUILT_PATCHES=debian/patches QUILTRC=-
 
+# As ./quickstart patches does.
+write_patches() {
+	local topic
+	"$top/kernel/ktree" patches "$patches" || return
+	for topic in fixes base roles read-policy scrub-send mq-deadline; do
+		"$top/kernel/ktree" --topic "$topic" patches "$patches/$topic" || return
+	done
+}
+
 folders() {
-	sed -n 's|^diff --git a/\([^ ]*\)/[^/]* .*|linux-source-6.12/\1|p' "$top"/kernel/6.12/0*.patch | sort -u
+	sed -n 's|^diff --git a/\([^ ]*\)/[^/]* .*|linux-source-6.12/\1|p' "$patches"/0*.patch | sort -u
 }
 
 unpack() {
@@ -28,7 +37,7 @@ recipe() {
 	local line
 	line=$(grep -F -- "$1" "$doc" | sed -n 's/^    //p')
 	[ "$(wc -l <<< "$line")" = 1 ] && [ -n "$line" ] || { echo "not one line of the page: $1" >&2; return 1; }
-	sed "s|…|$top|g" <<< "$line"
+	sed "s|…/build|$work|g" <<< "$line"
 }
 
 runs() {
@@ -41,17 +50,17 @@ in_git() {
 }
 
 by_git() {
-	copy_of_stock git && in_git && runs 'git am …/kernel/6.12/0*' && [ -z "$(git status --porcelain)" ]
+	copy_of_stock git && in_git && runs 'git am …/build/patches/6.12/0*' && [ -z "$(git status --porcelain)" ]
 }
 
 # A tree where one of the patches finds other code than it wants.
 git_refuses() {
 	local patch file
-	patch=$(sed '/^#/d' "$top/kernel/6.12/series" | sed -n 3p)
+	patch=$(sed -n 3p "$patches/series")
 	copy_of_stock refused
-	file=$(sed -n 's|^+++ b/||p' "$top/kernel/6.12/$patch" | xargs ls 2>/dev/null | head -n 1)
+	file=$(sed -n 's|^+++ b/||p' "$patches/$patch" | xargs ls 2>/dev/null | head -n 1)
 	sed -i 's/^\t/\t\t/' "$file"
-	in_git && ! runs 'git am …/kernel/6.12/0*' && git am --abort && [ "$(git log --format=%s)" = stock ] &&
+	in_git && ! runs 'git am …/build/patches/6.12/0*' && git am --abort && [ "$(git log --format=%s)" = stock ] &&
 		[ -z "$(git status --porcelain)" ]
 }
 
@@ -71,32 +80,16 @@ by_patch() {
 	copy_of_stock patch && runs 'do patch -p1 -F0'
 }
 
-# The left column of the table, without its two head lines.
-stops() {
-	sed -n '/^| up to and with/,/^$/p' "$doc" | sed -e 1,2d -e '/^$/d' -e 's/^| //' -e 's/ |.*//' -e 's/, and after it$//'
+# Roles alone, as the page has it.
+roles_alone() {
+	copy_of_stock roles && in_git && runs 'git am …/build/patches/6.12/roles/0*' &&
+		[ -e fs/btrfs/device-role.c ] && [ ! -e fs/btrfs/read-policy.c ]
 }
 
-subjects() {
-	sed '/^#/d' "$top/kernel/6.12/series" | while read -r patch; do
-		sed -n '/^Subject:/,/^$/p' "$top/kernel/6.12/$patch" | tr -d '\n' | sed -e 's/^Subject: \[PATCH\] //' -e 's/^btrfs: //'
-		echo
-	done
-}
-
-stops_are_patches() {
-	local stop at before=0
-	while read -r stop; do
-		at=$(subjects | grep -nxF "$stop" | cut -d: -f1)
-		echo "$stop: patch ${at:-?}"
-		[ -n "$at" ] && [ "$at" -gt "$before" ] || return
-		before=$at
-	done < <(stops)
-	[ "$before" -gt 0 ]
-}
-
-stops_early() {
-	copy_of_stock early && in_git && runs 'all of roles' &&
-		[ "$(git log -1 --format=%s)" = "btrfs: $(stops | sed -n 2p)" ]
+# topics of the page's table are those that there are.
+topics_of_page() {
+	diff <(sed -n 's/^| `\([a-z-]*\)` | .*/\1/p' "$doc" | sort) \
+		<(cd "$patches" && find . -mindepth 1 -type d -printf '%f\n' | sort)
 }
 
 same_trees() {
@@ -113,12 +106,14 @@ done
 [ -e "$archive" ] || skip_all 'no kernel source; apt install linux-source-6.12'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+patches=$work/patches/6.12
+check 'the patches' write_patches || finish
 check 'the source' unpack || finish
 check 'git am' by_git
 check 'the series is in' series_is_in git
 check 'git am stops where a patch does not fit, and goes back' git_refuses
-check 'git am of a part of it' stops_early
-check 'the page names patches that there are, in their order' stops_are_patches
+check 'git am of one topic' roles_alone
+check 'the page has the topics that there are' topics_of_page
 check 'quilt, after a patch of the distribution' by_quilt
 check 'gives the same tree' same_trees git quilt
 check 'quilt pop -a goes back' goes_back_by_quilt

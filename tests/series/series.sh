@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Each case is one question about the patches in kernel/; needs a kernel source, not root.
 set -u
+export GIT_AUTHOR_NAME=test GIT_AUTHOR_EMAIL=test@localhost GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test@localhost
 ktree=$top_srcdir/kernel/ktree
 tests=0
 
@@ -14,15 +15,38 @@ case_of() {
 	[ "$status" -eq 0 ] && echo "ok $tests - $what" || echo "not ok $tests - $what"
 }
 
-# The core headers that make uses are those of the tree, not a copy that went its own way.
-core_is_the_trees() {
-	local dir
+# A person applies complete patches to a stock tree, and has what is tested here.
+patches_give_the_tree() {
+	local dir topic
 	dir=$(mktemp -d) || return
-	"$top_srcdir/kernel/extract-core" "$dir" &&
-		for header in "$dir"/*-core.h; do
-			cmp "$header" "$("$ktree" path)/fs/btrfs/${header##*/}" || return
-		done
+	for topic in '' fixes base roles read-policy scrub-send mq-deadline; do
+		"$ktree" ${topic:+--topic "$topic"} patches "$dir/patches" || return
+		rm -rf "$dir/stock" "$dir/files"
+		stock_files "$dir" && git -C "$dir/stock" am -q "$dir"/patches/0*.patch || return
+		same_files "$("$ktree" ${topic:+--topic "$topic"} path)" "$dir/stock" || return
+		echo "${topic:-all}: $(wc -l < "$dir/patches/series") patches"
+	done
 	rm -rf "$dir"
+}
+
+# The folders that the series touches, as the distribution has them.
+stock_files() {
+	mkdir "$1/stock" &&
+		git -C "$("$ktree" path)" archive base fs/btrfs block include/uapi/linux Documentation/block |
+			tar -x -C "$1/stock" &&
+		git -C "$1/stock" init -q && git -C "$1/stock" add -A -f && git -C "$1/stock" commit -q -m stock
+}
+
+same_files() {
+	diff -r -q "$1/fs/btrfs" "$2/fs/btrfs" && diff -r -q "$1/block" "$2/block" &&
+		diff -r -q "$1/include/uapi/linux" "$2/include/uapi/linux"
+}
+
+# A function that the series adds is written once, whatever kernel it is for.
+source_is_there_once() {
+	local twice
+	twice=$(cd "$top_srcdir/kernel" && find fs/btrfs ./*/fs/btrfs -name '*.[ch]' -printf '%f\n' | sort | uniq -d)
+	[ "$(xargs <<< "$twice")" = 'scrub-ctx.h scrub-raid56-row.c' ]
 }
 
 # What benchmarks compare with stands on top of the series, and nothing else tries it.
@@ -42,7 +66,8 @@ if [ -z "${KERNEL_SRC:-}" ] && [ ! -e /usr/src/linux-source-6.12.tar.xz ]; then
 	exit 0
 fi
 case_of 'the series applies, exports to the same bytes and is checkpatch-clean' "$ktree" check
-case_of 'the pure headers come out of the patches as they stand in the tree' core_is_the_trees
+case_of 'complete patches give the tree that is tested, all together and each topic alone' patches_give_the_tree
+case_of 'files of the series are there once, but for two' source_is_there_once
 case_of 'the policies of the benchmark apply on top of it' rivals_apply
 case_of 'a second build with nothing changed builds nothing' second_run_changes_nothing
 echo "1..$tests"

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Interfaces that differ between the kernels which these files are for.  The files
+ * use those of the newest kernel.  This header maps them to an older one, and must
+ * be the last one that a file includes: a macro of the name of a function would
+ * break its declaration.
+ */
+#ifndef BTRFS_POLICY_COMPAT_H
+#define BTRFS_POLICY_COMPAT_H
+
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0)
+
+#include <linux/blkdev.h>
+#include <linux/err.h>
+#include "bio.h"
+#include "block-group.h"
+#include "btrfs_inode.h"
+#include "disk-io.h"
+#include "extent_io.h"
+#include "volumes.h"
+
+static inline bool bdev_rot(struct block_device *bdev)
+{
+	return !bdev_nonrot(bdev);
+}
+
+static inline struct btrfs_inode *btrfs_iget_inode(u64 ino, struct btrfs_root *root)
+{
+	struct inode *inode = btrfs_iget(ino, root);
+
+	return IS_ERR(inode) ? ERR_CAST(inode) : BTRFS_I(inode);
+}
+
+#define btrfs_iget	btrfs_iget_inode
+
+/* The older functions do without some of the arguments. */
+#define btrfs_bio_alloc(nr_vecs, opf, inode, offset, end_io, private)	\
+	btrfs_bio_alloc(nr_vecs, opf, (inode)->root->fs_info, end_io, private)
+#define btrfs_buffer_uptodate(eb, generation, check)			\
+	btrfs_buffer_uptodate(eb, generation, !(check))
+#define btrfs_create_chunk(trans, space_info, flags)			\
+	btrfs_create_chunk(trans, flags)
+#define btrfs_readahead_tree_block(info, bytenr, owner, generation, level, key) \
+	btrfs_readahead_tree_block(info, bytenr, owner, generation, level)
+#define scrub_stripe_report_errors(sctx, stripe, errors)		\
+	scrub_stripe_report_errors(sctx, stripe)
+
+#endif
+
+#endif

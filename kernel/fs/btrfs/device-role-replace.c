@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+
+/*
+ * Device roles and device replace: how to copy a block group if roles leave no
+ * room for what would be written to it meanwhile.
+ */
+
+#include "ctree.h"
+#include "block-group.h"
+#include "device-role.h"
+#include "disk-io.h"
+#include "fs.h"
+#include "messages.h"
+#include "ordered-data.h"
+#include "space-info.h"
+#include "transaction.h"
+#include "volumes.h"
+#include "zoned.h"
+#include "compat.h"
+
+/* Chunks that a replace allocates for one block group at most. */
+#define REPLACE_CHUNKS_MAX	16
+
+/*
+ * Can device replace copy a block group that cannot be made read-only?
+ *
+ * Other block groups take the writes while one is read-only, or a new one does.
+ * When a device is missing, roles may leave too few devices for a new one, and
+ * the replace would fail that is to end this state.
+ *
+ * Tree blocks are not overwritten in place. A tree block in the commit root keeps
+ * its place until the next transaction is committed. Scrub finishes what it has
+ * looked up before that, and each write goes to the target device as well. So
+ * the copy never overwrites a newer block. This does not hold for data, which
+ * can be NOCOW, for RAID56, where scrub reads full stripes, and for zones.
+ */
+bool btrfs_device_role_copies_writeable(const struct btrfs_block_group *bg)
+{
+	const u64 read_only = BTRFS_BLOCK_GROUP_DATA | BTRFS_BLOCK_GROUP_RAID56_MASK;
+
+	return btrfs_device_roles_in_force(bg->fs_info) &&
+	       !(bg->flags & read_only) && !btrfs_is_zoned(bg->fs_info);
+}
+
+/* Callers of btrfs_chunk_alloc() must not ask for a system chunk. */
+static int add_system_chunk(struct btrfs_trans_handle *trans,
+			    struct btrfs_space_info *space_info, u64 flags)
+{
+	struct btrfs_fs_info *fs_info = trans->fs_info;
+	struct btrfs_block_group *bg;
+
+	mutex_lock(&fs_info->chunk_mutex);
+	bg = btrfs_create_chunk(trans, space_info, flags);
+	/* What fails here is done by btrfs_create_pending_block_groups(). */
+	if (!IS_ERR(bg))
+		btrfs_chunk_alloc_add_chunk_item(trans, bg);
+	mutex_unlock(&fs_info->chunk_mutex);
+
+	return PTR_ERR_OR_ZERO(bg);
+}
+
+/* Allocate a chunk for the writes to @bg, on devices that exclude it if need be. */
+static int add_chunk_anywhere(const struct btrfs_block_group *bg)
+{
+	struct btrfs_fs_info *fs_info = bg->fs_info;
+	const u64 flags = btrfs_get_alloc_profile(fs_info, bg->space_info->flags);
+	struct btrfs_trans_handle *trans;
+	int ret;
+	int end_ret;
+
+	trans = btrfs_join_transaction(fs_info->tree_root);
+	if (IS_ERR(trans))
+		return PTR_ERR(trans);
+
+	trans->any_device = true;
+	if (flags & BTRFS_BLOCK_GROUP_SYSTEM)
+		ret = add_system_chunk(trans, bg->space_info, flags);
+	else
+		ret = btrfs_chunk_alloc(trans, bg->space_info, flags,
+					CHUNK_ALLOC_FORCE);
+	trans->any_device = false;
+	end_ret = btrfs_end_transaction(trans);
+
+	return ret < 0 ? ret : end_ret;
+}
+
+/*
+ * Make a block group read-only that device replace has to copy and for which
+ * btrfs_inc_block_group_ro() has found no space. Where it can be copied while it
+ * is writeable, or there are no roles, that's final: -ENOSPC.
+ *
+ * Dirty data counts as used. Writing it may be all it takes. If not, other
+ * devices have to take what is written meanwhile, also those whose roles exclude
+ * it: a device that cannot be replaced is worse than a misplaced chunk.
+ */
+int btrfs_device_role_replace_ro(struct btrfs_block_group *bg)
+{
+	struct btrfs_fs_info *fs_info = bg->fs_info;
+	int ret;
+
+	if (!btrfs_device_roles_in_force(fs_info) || btrfs_is_zoned(fs_info) ||
+	    btrfs_device_role_copies_writeable(bg))
+		return -ENOSPC;
+
+	ret = btrfs_start_delalloc_roots(fs_info, LONG_MAX, false);
+	if (ret)
+		return ret;
+	btrfs_wait_ordered_roots(fs_info, U64_MAX, NULL);
+	ret = btrfs_inc_block_group_ro(bg, true);
+
+	for (int i = 0; i < REPLACE_CHUNKS_MAX && ret == -ENOSPC; i++) {
+		ret = add_chunk_anywhere(bg);
+		if (ret < 0)
+			break;
+		btrfs_warn(fs_info,
+			   "no device with room for writes while block group %llu is copied, roles are ignored for it",
+			   bg->start);
+		ret = btrfs_inc_block_group_ro(bg, true);
+	}
+	return ret;
+}
