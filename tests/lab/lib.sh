@@ -364,3 +364,10 @@ lab_fsync_latency() {
 		--size=$((${2:-100} * 4))k --fsync=1 --ioengine=psync |
 		awk '{ print $8, $9, $10 }'
 }
+
+# Can metadata grow to more than ten times its size?
+lab_metadata_has_room() {
+	btrfs --format json device policy usage -c "$LAB_MNT" | tr -d ' ,"' |
+		awk -F: '$1 == "metadata-used" { used = $2 } $1 == "metadata-more" { more = $2 }
+			END { exit !(used && more >= 10 * used) }'
+}

@@ -18,12 +18,6 @@ on_ssds() {	# METADATA-PROFILE...: is every metadata chunk on devices 4 and 5 al
 	! lab_chunks /dev/labda | grep '^METADATA' | grep -qvE '^METADATA [^ ]+ [0-9]+ (4 5|5 4)$'
 }
 
-# As JSON has it, in bytes.
-metadata_has_room() {
-	btrfs --format json device policy usage -c "$LAB_MNT" | tr -d ' ,"' |
-		awk -F: '$1 == "metadata-used" { used = $2 } $1 == "metadata-more" { more = $2 } END { exit !(used && more >= 10 * used) }'
-}
-
 on_disks() {
 	! lab_chunks /dev/labda | grep '^METADATA' | grep -qE ' [0-9]+ .*[4-9]'
 }
@@ -43,7 +37,7 @@ after() {
 		else
 			try 'metadata is on the SSDs alone' on_ssds
 		fi ;;
-	*'usage -T -c'*) try 'metadata can grow to more than ten times its size' metadata_has_room ;;
+	*'usage -T -c'*) try 'metadata can grow to more than ten times its size' lab_metadata_has_room ;;
 	*'policy restore'*)
 		is "$(btrfs device policy get readahead "$LAB_MNT")" 16777216 'restored' ;;
 	*'get read-policy'*) is "$said" roundrobin 'get says roundrobin' ;;

@@ -14,12 +14,6 @@ commands() {
 	sed -n 's/^    # \(btrfs [^#]*\).*/\1/p' "$readme" | sed "s|/mnt|$LAB_MNT|g"
 }
 
-# As JSON has it, in bytes.
-metadata_has_room() {
-	btrfs --format json device policy usage -c "$LAB_MNT" | tr -d ' ,"' |
-		awk -F: '$1 == "metadata-used" { used = $2 } $1 == "metadata-more" { more = $2 } END { exit !(used && more >= 10 * used) }'
-}
-
 # Until there is no room for the metadata of one more.
 fill() {	# DIRECTORY COUNT
 	lab_small_files "$LAB_MNT/$1" "$2" 1500
@@ -38,7 +32,7 @@ while read -r command <&3; do
 	is $? 0 "$command" || diag "$said"
 	is "$(grep -c WARNING <<< "$said")" 0 "$command: no warning"
 done 3< <(commands)
-try 'metadata can grow to more than ten times its size' metadata_has_room
+try 'metadata can grow to more than ten times its size' lab_metadata_has_room
 is "$(fill d 60000)" all 'more files than the SSDs have metadata for'
 btrfs device policy usage -c -T "$LAB_MNT" > /tmp/usage
 is $? 0 'usage -c: no complaint' || diag "$(cat /tmp/usage)"
