@@ -91,7 +91,10 @@ static int add_chunk_anywhere(const struct btrfs_block_group *bg)
  *
  * Dirty data counts as used. Writing it may be all it takes. If not, other
  * devices have to take what is written meanwhile, also those whose roles exclude
- * it: a device that cannot be replaced is worse than a misplaced chunk.
+ * it: a device that cannot be replaced is worse than a misplaced chunk. If too
+ * few devices have room for that, the estimate decides that is used without
+ * roles. It admits metadata and system block groups by unallocated space, whether
+ * or not that makes a chunk of their profile.
  */
 int btrfs_device_role_replace_ro(struct btrfs_block_group *bg)
 {
@@ -117,5 +120,12 @@ int btrfs_device_role_replace_ro(struct btrfs_block_group *bg)
 			   bg->start);
 		ret = btrfs_inc_block_group_ro(bg, true);
 	}
+	if (ret != -ENOSPC)
+		return ret;
+
+	/* Only this task replaces a device. */
+	WRITE_ONCE(fs_info->roles_ignored_by, current);
+	ret = btrfs_inc_block_group_ro(bg, true);
+	WRITE_ONCE(fs_info->roles_ignored_by, NULL);
 	return ret;
 }

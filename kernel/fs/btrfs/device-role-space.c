@@ -193,7 +193,7 @@ void btrfs_device_role_update_space(struct btrfs_fs_info *fs_info)
 	}
 
 	sum_up(fs_info);
-	/* Pairs with the acquire in btrfs_device_role_space(), for the figures. */
+	/* Pairs with the acquire in limits_space(), for the figures. */
 	smp_store_release(&fs_info->roles_in_force, in_force);
 }
 
@@ -211,14 +211,21 @@ static u64 space_for_profile(const atomic64_t *space, u64 profile)
 	return div_u64(atomic64_read(&space[copies - 1]), attr->dev_stripes);
 }
 
+/* Are requests for space of this task judged by roles? */
+static bool limits_space(const struct btrfs_fs_info *fs_info)
+{
+	/* Pairs with the release in btrfs_device_role_update_space(): the figures. */
+	return smp_load_acquire(&fs_info->roles_in_force) &&
+	       READ_ONCE(fs_info->roles_ignored_by) != current;
+}
+
 /*
  * Bytes that metadata or system chunks of @profile could still get at most, or
  * U64_MAX if there are no roles and the common estimate holds.
  */
 u64 btrfs_device_role_space(const struct btrfs_fs_info *fs_info, u64 profile)
 {
-	/* Pairs with the release in btrfs_device_role_update_space(): the figures. */
-	if (!smp_load_acquire(&fs_info->roles_in_force))
+	if (!limits_space(fs_info))
 		return U64_MAX;
 
 	return space_for_profile(fs_info->role_metadata_space, profile);
@@ -240,8 +247,7 @@ u64 btrfs_device_role_own_space(const struct btrfs_fs_info *fs_info, u64 profile
 /* Bytes that system chunks could get, 0 without roles. */
 u64 btrfs_device_role_system_space(const struct btrfs_fs_info *fs_info, u64 profile)
 {
-	/* As in btrfs_device_role_space(). */
-	if (!smp_load_acquire(&fs_info->roles_in_force) || btrfs_is_zoned(fs_info))
+	if (!limits_space(fs_info) || btrfs_is_zoned(fs_info))
 		return 0;
 
 	return space_for_profile(fs_info->role_system_space, profile);
