@@ -9,60 +9,15 @@ set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 kernel=${KERNEL:-}
 export LAB_KERNEL=$kernel LAB_CONFIG=${LAB_CONFIG:-uml-experimental}
-tests=0
-
-result() {
-	tests=$((tests + 1))
-	printf '%s %d - %s\n' "$1" "$tests" "$2"
-}
-
-# step WHAT COMMAND...
-step() {
-	local what=$1 status
-	shift
-	"$@" 2>&1 | sed 's/^/# /'
-	status=${PIPESTATUS[0]}
-	[ "$status" -eq 0 ] && result ok "$what" || result 'not ok' "$what"
-	return "$status"
-}
-
-# Runs one test, from a process of xargs; leaves output and status in $dir.
-run_test() {
-	local out=$dir/$(basename "$1")
-	bash "$top/$1" > "$out.out" 2> "$out.err"
-	echo $? > "$out.status"
-}
-
-# The results of one test as results of this one; a test that has none is a failure.
-retell() {
-	local name out line
-	name=$(basename "$1" .sh) out=$dir/$(basename "$1")
-	while IFS= read -r line; do
-		case $line in
-		'ok '*|'not ok '*) result "${line%% [0-9]*}" "$name: ${line#*[0-9] - }" ;;
-		'1..0 # SKIP'*) result ok "$name # SKIP ${line#*SKIP }" ;;
-		'1..'*) ;;
-		*) printf '# %s\n' "${line#\# }" ;;
-		esac
-	done < "$out.out"
-	if ! grep -q '^1\.\.' "$out.out" ||
-	   { [ "$(cat "$out.status")" != 0 ] && ! grep -q '^not ok' "$out.out"; }; then
-		sed 's/^/# /' "$out.err"
-		result 'not ok' "$name: came to its end (status $(cat "$out.status"))"
-	fi
-}
+. "$top/tests/series/lib.sh"
 
 run() {
-	local test
 	step 'the series applies, exports to the same bytes and is checkpatch-clean' \
 		"$top/kernel/ktree" --kernel "$kernel" check || return
 	step 'every patch builds alone without a warning' "$top/kernel/ktree" --kernel "$kernel" check --build
 	step 'the kernel builds' "$top/kernel/ktree" --kernel "$kernel" build "$LAB_CONFIG" || return
 	step 'the disks of the lab build' "$top/tests/lab/lab" build || return
-	printf '%s\n' $LAB_TESTS | xargs -P "$(nproc)" -I{} bash -c 'run_test {}'
-	for test in $LAB_TESTS; do
-		retell "$test"
-	done
+	run_cases $LAB_TESTS
 }
 
 if [ ! -e "$top/kernel/$kernel/BASE" ]; then
