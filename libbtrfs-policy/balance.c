@@ -451,11 +451,9 @@ static int begin(struct run *run)
 	ret = look(run);
 	if (ret)
 		return ret;
-	/* The kernel remaps chunks then, and where they are cannot be read. */
-	if (run->placement->remap_tree)
-		return bp_error(run->fs, -EOPNOTSUPP,
-				"cannot move chunks of '%s': the feature remap-tree is not supported yet",
-				run->fs->mount_point);
+	ret = bp_may_move_chunks(run->fs, run->placement);
+	if (ret)
+		return ret;
 	run->report->considered = run->placement->totals.chunks;
 	run->report->misplaced = run->placement->totals.misplaced_chunks;
 	return begin_round(run);

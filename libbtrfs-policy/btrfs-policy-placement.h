@@ -365,7 +365,7 @@ struct btrfs_policy_plan_device {
  * usual may be overlooked.  Nothing on disk is touched.
  *
  * Return: 0 (also if there is nothing to do); -EINVAL for a picture that assumes
- * other profiles; -ENOMEM.
+ * other profiles; -EOPNOTSUPP for a file system with the feature remap-tree; -ENOMEM.
  */
 int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
 			  const struct btrfs_policy_placement *placement,

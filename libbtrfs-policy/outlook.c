@@ -61,7 +61,7 @@ BP_PUBLIC int btrfs_policy_placement_outlook(struct btrfs_policy_fs *fs,
 				"cannot tell metadata from data on '%s': it has mixed block groups",
 				fs->mount_point);
 	ret = btrfs_policy_placement_fits(fs, placement, &fits);
-	if (!ret && moved)
+	if (!ret && moved && !placement->remap_tree) /* with it chunks stay where they are */
 		ret = room_when_moved(fs, placement, &fits.metadata);
 	if (ret)
 		return ret;

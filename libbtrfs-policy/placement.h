@@ -41,6 +41,9 @@ struct bp_plan_choice {
 int bp_plan_new(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement *placement,
 		const struct bp_plan_choice *choice, struct btrfs_policy_plan **plan);
 
+/* -EOPNOTSUPP, with a text, if the kernel would do something else than move them */
+int bp_may_move_chunks(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement *placement);
+
 BP_DEFINE_CLEANUP(struct btrfs_policy_placement *, btrfs_policy_placement_free);
 BP_DEFINE_CLEANUP(struct btrfs_policy_plan *, btrfs_policy_plan_free);
 

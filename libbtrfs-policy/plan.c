@@ -236,12 +236,25 @@ int bp_plan_new(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement 
 	return 0;
 }
 
+int bp_may_move_chunks(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement *placement)
+{
+	/* The kernel remaps chunks then, and where they are cannot be read. */
+	if (placement->remap_tree)
+		return bp_error(fs, -EOPNOTSUPP,
+				"cannot move chunks of '%s': the feature remap-tree is not supported yet",
+				fs->mount_point);
+	return 0;
+}
+
 BP_PUBLIC int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
 				    const struct btrfs_policy_placement *placement,
 				    uint64_t limit, struct btrfs_policy_plan **plan)
 {
 	const struct bp_plan_choice choice = { .limit = limit };
+	int ret = bp_may_move_chunks(fs, placement);
 
+	if (ret)
+		return ret;
 	for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++)
 		if (placement->assumed[kind])
 			return bp_error(fs, -EINVAL,

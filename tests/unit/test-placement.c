@@ -183,6 +183,22 @@ static void a_remap_tree_without_remapped_chunks(void **state)
 	btrfs_policy_placement_free(placement);
 }
 
+/* The kernel would remap chunks instead of moving them, so there is nothing to plan. */
+static void no_plan_with_a_remap_tree(void **state)
+{
+	struct btrfs_policy_placement *placement;
+	struct btrfs_policy_plan *plan = NULL;
+	struct btrfs_policy_fs *fs;
+
+	fake.group_tree = fake.remap_tree = true;
+	fs = fake_open(&fake);
+	assert_int_equal(btrfs_policy_placement_read(fs, &placement), 0);
+	assert_int_equal(btrfs_policy_plan_new(fs, placement, 0, &plan), -EOPNOTSUPP);
+	assert_has(btrfs_policy_fs_error(fs), "remap-tree");
+	btrfs_policy_placement_free(placement);
+	btrfs_policy_fs_unref(fs);
+}
+
 /* ---- Damage ------------------------------------------------------------- */
 
 static int read_damaged(void)
@@ -284,6 +300,7 @@ int main(void)
 		cmocka_unit_test(the_first_mib_is_no_room),
 		cmocka_unit_test_setup(mixed_file_systems_ignore_roles, setup),
 		cmocka_unit_test_setup(a_remap_tree_without_remapped_chunks, setup),
+		cmocka_unit_test_setup(no_plan_with_a_remap_tree, setup),
 		cmocka_unit_test_setup(remapped_chunks_are_refused, setup),
 		cmocka_unit_test_setup(items_cut_short, setup),
 		cmocka_unit_test_setup(keys_that_go_backwards, setup),
