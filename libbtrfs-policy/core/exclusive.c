@@ -29,9 +29,9 @@ static int busy(struct btrfs_policy_fs *fs, const char *name)
 		return bp_error(fs, -EBUSY,
 				"a paused balance stands in the way on '%s'; run 'btrfs balance resume' or 'btrfs balance cancel' on it first",
 				fs->mount_point);
-	return bp_error(fs, -EBUSY,
-			"another exclusive operation '%s' is running on '%s'; wait for it, or enqueue",
-			name, fs->mount_point);
+	bp_error(fs, -EBUSY, "another exclusive operation '%s' is running on '%s'; wait for it", name,
+		 fs->mount_point);
+	return bp_hint(fs, -EBUSY, BTRFS_POLICY_HINT_ENQUEUE);
 }
 
 /* Is nothing else at work? 0, -EBUSY with the name, or another error. */
