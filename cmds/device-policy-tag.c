@@ -134,7 +134,7 @@ static void print_after(const struct run *run, const struct btrfs_policy_fs *fs,
 	if (outlook)
 		outlook_print(outlook, run->dry_run);
 	if (args->save)
-		say(LEVEL_DEFAULT, "roles are kept on disk by the file system; there is nothing else to save");
+		say(LEVEL_DEFAULT, "roles are stored on disk by the file system; no other setting needs saving");
 	if (!run->dry_run)
 		say(LEVEL_INFO, "new chunks go by this; those that exist stay until 'btrfs "
 		    "balance --preferred-metadata %s'", path);
