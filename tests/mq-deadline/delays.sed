@@ -7,8 +7,8 @@ static noinline void dd_delay(void)\
 {\
 	const u32 random = get_random_u32();\
 \
-	if (random % 4 == 0)\
-		udelay((random >> 8) % 300);\
+	if (random % 2)\
+		udelay((random >> 8) % 400);\
 }\
 
 /^static bool dd_any_queued/,/^}/{
@@ -17,7 +17,7 @@ static noinline void dd_delay(void)\
 	/^	return /i\
 	dd_delay();
 }
-/^static void dd_insert_parked/,/^static void dd_insert_requests/{
+/^static void dd_insert_parked/,/^static void dd_prepare_request/{
 	/^	[a-z].*(.*dd->parked.*);$/a\
 	dd_delay();
 	/^	spin_\(un\)*lock(&dd->[a-z_]*);$/a\

@@ -153,6 +153,7 @@ static void *run_rounds(void *arg)
 	aio_context_t ctx = aio_open(1);
 	struct io_event event;
 	struct iocb cb, *cbs = &cb;
+	uint64_t state = id + 1;
 	void *data;
 
 	if (posix_memalign(&data, BLOCK, BLOCK))
@@ -162,6 +163,8 @@ static void *run_rounds(void *arg)
 		pthread_barrier_wait(&r->barrier);
 		if (!r->first)
 			break;
+		/* Not all at once: some find requests of others. */
+		usleep(random_below(&state, 400));
 		aio_prepare(&cb, r->fd, data, (r->first + id) * BLOCK, true);
 		aio_submit(ctx, &cbs, 1);
 		aio_wait(ctx, &event, 1);
