@@ -48,9 +48,9 @@ class Options:
         self.mem = '1G'
 
 
-def new_state(seed, count, cover=None):
+def new_state(seed, count, wanted=None):
     return {'seed': seed, 'count': count, 'array': arrays.draw(random.Random('array %s' % seed)),
-            'cover': cover or {}}
+            'wanted': wanted or {}}
 
 
 def lines(path):
