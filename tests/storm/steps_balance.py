@@ -193,6 +193,8 @@ class Scrub(Step):
             return 'a cancel is left over'
         if m.damaged and a['ro'] and 'no errors found' not in result.out:
             return 'damage, read-only'
+        if no_space(result):    # block groups with parity must become read-only
+            return short_of_room(m, before) or (m.full and 'full') or None
         refused = re.findall(r'scrubbing .* failed for device id (\d+): .*errno=30', result.out)
         seed = [d for d, v in m.devs.items() if v['seed']]
         if refused and not a['ro'] and sorted(map(int, refused)) == sorted(seed):

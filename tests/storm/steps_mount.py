@@ -2,6 +2,7 @@
 #
 # Mounts and what goes wrong with disks: remount, freeze, lost devices, errors,
 # power cuts.
+import errno
 import os
 
 import checks
@@ -241,7 +242,8 @@ class PowerCut(Step):
             m.manifest.change(path, change)
             try:
                 with open(os.path.join(MNT, path), 'wb', buffering=0) as file:
-                    file.write(content.produce(change[3], change[2]))
+                    if file.write(content.produce(change[3], change[2])) < change[2]:
+                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                     if a['fsync'] and i % 2:
                         os.fsync(file.fileno())
                         m.manifest.synced(path)
