@@ -73,9 +73,9 @@ def kernel_name(options):
 def classify(record, options):
     """A fault that the stock kernel has, too, is none of the series."""
     finding = record['finding']
-    if not finding or not os.path.exists(options.stock) or finding['kind'].startswith('the test itself'):
+    if not finding or not os.path.exists(options.compared) or finding['kind'].startswith('the test itself'):
         return
-    plain = runner.Options(options.stock, '', options.timeout)
+    plain = runner.Options(options.compared, '', options.timeout)
     other = runner.play(plain, {'seed': record['seed'], 'array': record['array'], 'steps': record['steps']})
     if other['finding']:
         finding['stock'] = other['finding']['kind']

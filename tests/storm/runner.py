@@ -45,6 +45,9 @@ class Options:
         config = os.environ.get('LAB_CONFIG', 'uml')
         self.kernel = kernel or kernel_path(config)
         self.stock = kernel_path('uml-stock') if stock is None else stock
+        # A fault that only a debug kernel sees must be looked for with a stock one of its kind.
+        alike = os.path.dirname(self.kernel) + '-stock/linux'
+        self.compared = alike if self.stock and os.path.exists(alike) else self.stock
         self.timeout = timeout
         self.build = os.path.realpath(os.environ.get('top_builddir', os.path.join(TOP, 'build')))
         self.mem = '1G'
