@@ -103,7 +103,7 @@ class Remove(Step):
         return btrfs('device', 'remove', name or m.slot_of(a['devid'])['dev'], MNT)
 
     def refused(self, m, a, before):
-        return None if m.swap else m.refuses_removal(before, a['devid'])
+        return m.refuses_removal(before, a['devid'])     # asked before the swap file is
 
     def excuse(self, m, a, result, before):
         if no_space(result):
