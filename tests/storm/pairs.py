@@ -37,7 +37,8 @@ class Pairs:
         for name in steps.TABLE:
             lack = set(steps.lacks(name, word['false'], word['barren']))
             self.ready[before, name] += not lack
-            self.lacking[before, name] = self.lacking.get((before, name), lack) & lack
+            # That there was nothing to choose from is chance.
+            self.lacking[before, name] = self.lacking.get((before, name), lack - {'choice'}) & lack
 
     def impossible(self, a, b):
         """One and the same need of b did not hold however often a was done."""
