@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 
 /*
- * Device roles and device replace: how to copy a block group if roles leave no
- * room for what would be written to it meanwhile.
+ * Where device roles leave no room for what has to go on: device replace, and the
+ * transaction that is running.
  */
 
 #include "ctree.h"
@@ -82,6 +82,29 @@ static int add_chunk_anywhere(const struct btrfs_block_group *bg)
 	end_ret = btrfs_end_transaction(trans);
 
 	return ret < 0 ? ret : end_ret;
+}
+
+/*
+ * Allocate a chunk for a tree block that has found no space, also on devices that
+ * exclude it. Without this the transaction is aborted: its space was reserved, or
+ * came from the global reserve, which may be larger than what is left. So it is when
+ * roles were forced and no block group is writeable, as on a device that was added
+ * to a seed.
+ */
+bool btrfs_device_role_last_resort(struct btrfs_fs_info *fs_info, u64 flags)
+{
+	struct btrfs_trans_handle *trans = current->journal_info;
+	int ret;
+
+	if (!trans || !btrfs_device_roles_in_force(fs_info) ||
+	    btrfs_is_zoned(fs_info))
+		return false;
+
+	trans->any_device = true;
+	ret = btrfs_chunk_alloc(trans, btrfs_find_space_info(fs_info, flags), flags,
+				CHUNK_ALLOC_FORCE_FOR_EXTENT);
+	trans->any_device = false;
+	return ret > 0;
 }
 
 /*

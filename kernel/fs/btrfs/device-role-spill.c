@@ -30,9 +30,9 @@ static bool is_among(const struct btrfs_device *device,
 
 /*
  * Has a chunk with @bg_flags on the @nr devices of @infos been spilled? It has
- * if a device excludes it, which happens only for device replace. Being
- * on others than the first choice isn't enough: it may need more devices than
- * there are of the first choice, and uses all of these. That's by design.
+ * if a device excludes it, see device-role-replace.c. Being on others than the
+ * first choice isn't enough: it may need more devices than there are of the first
+ * choice, and uses all of these. That's by design.
  */
 static bool is_spilled(const struct btrfs_fs_info *fs_info, u64 bg_flags,
 		       const struct btrfs_device_info *infos, u32 nr)

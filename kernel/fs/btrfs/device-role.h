@@ -84,6 +84,7 @@ void btrfs_device_role_note_spill(struct btrfs_fs_info *fs_info, u64 bg_flags);
 bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early);
 bool btrfs_device_role_copies_writeable(const struct btrfs_block_group *bg);
 int btrfs_device_role_replace_ro(struct btrfs_block_group *bg);
+bool btrfs_device_role_last_resort(struct btrfs_fs_info *fs_info, u64 flags);
 void btrfs_device_role_remount(struct btrfs_fs_info *fs_info);
 u64 btrfs_device_role_space(const struct btrfs_fs_info *fs_info, u64 profile);
 bool btrfs_device_role_metadata_grows(struct btrfs_fs_info *fs_info);
@@ -189,6 +190,12 @@ btrfs_device_role_copies_writeable(const struct btrfs_block_group *bg)
 static inline int btrfs_device_role_replace_ro(struct btrfs_block_group *bg)
 {
 	return -ENOSPC;
+}
+
+static inline bool
+btrfs_device_role_last_resort(struct btrfs_fs_info *fs_info, u64 flags)
+{
+	return false;
 }
 
 static inline void btrfs_device_role_remount(struct btrfs_fs_info *fs_info)
