@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #include "cmds/balance-plan.h"
-#include "cmds/common/cleanup.h"
-#include "cmds/common/devices.h"
-#include "cmds/common/filesystem.h"
+#include "cmds/handles.h"
+#include "cmds/devices.h"
+#include "cmds/filesystem.h"
 
 enum { STEP_LOGICAL, STEP_LENGTH, STEP_USED, STEP_KIND, STEP_PROFILE, STEP_WHY, STEP_FROM,
 	STEP_TO, STEP_COLUMNS };

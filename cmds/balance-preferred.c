@@ -15,9 +15,9 @@
 
 #include "cmds/balance-plan.h"
 #include "cmds/commands.h"
-#include "cmds/common/cleanup.h"
-#include "cmds/common/filesystem.h"
-#include "cmds/common/progress.h"
+#include "cmds/handles.h"
+#include "cmds/filesystem.h"
+#include "cmds/progress.h"
 
 struct balance_args {
 	bool preferred;

@@ -1,67 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How a command is declared: one struct that the dispatcher, the help, and the
- * listing for completion and manual all read.  Nothing about a command is
- * written down a second time anywhere.
+ * The commands of the program and their exit statuses.
  */
 #ifndef CMDS_COMMANDS_H
 #define CMDS_COMMANDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "cmds/cli/command.h"
 
-#include "cmds/common/messages.h"
-#include "cmds/common/options.h"
-
-#define ANY_NUMBER 1024
-
-struct command;
-
-/* One call of a command, as the dispatcher understood it. */
-struct run {
-	const struct command *command;
-	char name[96];		/* the command as help and messages name it */
-	bool json;
-	bool dry_run;
-	int count;		/* arguments that are no options */
-	char **words;
-	const void *args;	/* the command's own struct, filled from its options */
-};
-
-/*
- * @token: its word; @least: letters of it that are needed at least
- * @synopsis: what follows the words; a name in <> also tells completion what
- *	kind of thing goes there
- * @summary: one line; @details: more, wrapped by hand, NULL at the end, or NULL
- * @options: its rows, or NULL; @args_size: the struct they are stored in
- * @min_words, @max_words: arguments that are no options
- */
-struct command {
-	const char *token;
-	size_t least;
-	const char *synopsis;
-	const char *summary;
-	const char *const *details;
-	const struct option_row *options;
-	size_t args_size;
-	int min_words;
-	int max_words;
-	bool new_devices;	/* its <device> is one that no file system has yet */
-	int (*run)(const struct run *run);
-};
-
-/* A row of a group: a command or a group below. */
-struct entry {
-	const struct command *command;
-	const struct group *group;
-	bool shortcut;		/* listed elsewhere under its whole name */
-};
-
-struct group {
-	const char *token;
-	const char *summary;
-	const struct entry *entries;	/* up to an empty one */
-	const char *details;		/* whole lines below the listing */
+/* Exit statuses beside those of every program, the same in all commands. */
+enum status {
+	STATUS_STATE = 2,	/* the state of kernel or file system does not allow it */
+	STATUS_NO_SPACE = 4,	/* a balance: no room where a chunk should go */
+	STATUS_PAUSED = 5,	/* a balance: by `btrfs balance pause` */
+	STATUS_CANCELED = 6,	/* a balance: by `btrfs balance cancel` */
+	STATUS_STOPPED = 7,	/* a balance: by SIGINT, SIGTERM or SIGHUP */
+	STATUS_METADATA_FULL = 32, /* added by usage -c */
+	STATUS_MISPLACED = 64,	/* the same */
 };
 
 extern const struct command device_policy_list_command;

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmds/common/cleanup.h"
-#include "cmds/common/dispatch.h"
-#include "cmds/common/escape.h"
+#include "cmds/handles.h"
+#include "cmds/cli/dispatch.h"
+#include "cmds/cli/escape.h"
 #include "cmds/program.h"
 
 /* A line that is no word but says that the shell's own names of files fit too. */

@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #include "cmds/commands.h"
-#include "cmds/common/cleanup.h"
-#include "cmds/common/filesystem.h"
-#include "cmds/common/records.h"
+#include "cmds/handles.h"
+#include "cmds/filesystem.h"
+#include "cmds/cli/records.h"
 
 struct add_args {
 	bool force;

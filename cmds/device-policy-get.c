@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 #include "cmds/commands.h"
-#include "cmds/common/cleanup.h"
-#include "cmds/common/devices.h"
-#include "cmds/common/escape.h"
-#include "cmds/common/filesystem.h"
+#include "cmds/handles.h"
+#include "cmds/devices.h"
+#include "cmds/cli/escape.h"
+#include "cmds/filesystem.h"
 
 struct get_words {
 	const char *setting;

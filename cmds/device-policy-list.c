@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "cmds/commands.h"
-#include "cmds/common/cleanup.h"
-#include "cmds/common/filesystem.h"
-#include "cmds/common/settings.h"
+#include "cmds/handles.h"
+#include "cmds/filesystem.h"
+#include "cmds/settings.h"
 
 enum { CAPABILITY_NAME, CAPABILITY_AVAILABLE, CAPABILITY_FILE, CAPABILITY_HELP,
 	CAPABILITY_ADVICE, CAPABILITY_COLUMNS };

@@ -8,10 +8,10 @@
 #include <stdio.h>
 
 #include "cmds/commands.h"
-#include "cmds/common/changes.h"
-#include "cmds/common/cleanup.h"
-#include "cmds/common/filesystem.h"
-#include "cmds/common/settings.h"
+#include "cmds/changes.h"
+#include "cmds/handles.h"
+#include "cmds/filesystem.h"
+#include "cmds/settings.h"
 
 /* A mount of a very large file system takes minutes; the unit has a limit of its own. */
 #define MOUNT_SECONDS 300

@@ -4,9 +4,9 @@
  * with it.  All values are set, or none.
  */
 #include "cmds/commands.h"
-#include "cmds/common/changes.h"
-#include "cmds/common/cleanup.h"
-#include "cmds/common/filesystem.h"
+#include "cmds/changes.h"
+#include "cmds/handles.h"
+#include "cmds/filesystem.h"
 
 struct set_args {
 	const char *rot_penalty;

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "cmds/commands.h"
-#include "cmds/common/cleanup.h"
-#include "cmds/common/devices.h"
-#include "cmds/common/escape.h"
-#include "cmds/common/filesystem.h"
-#include "cmds/common/settings.h"
+#include "cmds/handles.h"
+#include "cmds/devices.h"
+#include "cmds/cli/escape.h"
+#include "cmds/filesystem.h"
+#include "cmds/settings.h"
 
 struct suggest_args {
 	struct units units;

@@ -7,11 +7,11 @@
 #include <stdio.h>
 
 #include "cmds/commands.h"
-#include "cmds/common/changes.h"
-#include "cmds/common/cleanup.h"
-#include "cmds/common/escape.h"
-#include "cmds/common/filesystem.h"
-#include "cmds/common/outlook.h"
+#include "cmds/changes.h"
+#include "cmds/handles.h"
+#include "cmds/cli/escape.h"
+#include "cmds/filesystem.h"
+#include "cmds/outlook.h"
 
 struct tag_args {
 	bool force;

@@ -7,11 +7,11 @@
 #include <stdio.h>
 
 #include "cmds/commands.h"
-#include "cmds/common/cleanup.h"
-#include "cmds/common/devices.h"
-#include "cmds/common/escape.h"
-#include "cmds/common/filesystem.h"
-#include "cmds/common/outlook.h"
+#include "cmds/handles.h"
+#include "cmds/devices.h"
+#include "cmds/cli/escape.h"
+#include "cmds/filesystem.h"
+#include "cmds/outlook.h"
 
 /* A device for metadata with more than this allocated is worth a line. */
 #define FILLING_PERCENT 75

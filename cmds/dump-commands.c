@@ -3,9 +3,9 @@
  * Everything that can be typed, as JSON: completion is made from it, and the
  * manual and the help are checked against it.
  */
-#include "cmds/common/cleanup.h"
-#include "cmds/common/globals.h"
-#include "cmds/common/records.h"
+#include "cmds/handles.h"
+#include "cmds/cli/globals.h"
+#include "cmds/cli/records.h"
 #include "cmds/program.h"
 #include "btrfs-policy.h"
 

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmds/common/cleanup.h"
-#include "cmds/common/dispatch.h"
-#include "cmds/common/help.h"
-#include "cmds/common/records.h"
+#include "cmds/handles.h"
+#include "cmds/cli/dispatch.h"
+#include "cmds/cli/help.h"
+#include "cmds/cli/records.h"
 #include "cmds/program.h"
 
 struct program_args {

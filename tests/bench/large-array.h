@@ -5,7 +5,7 @@
 #ifndef LARGE_ARRAY_H
 #define LARGE_ARRAY_H
 
-#include "../../libbtrfs-policy/placement.h"
+#include "balance/plan.h"
 
 #define LARGE_DEVICES 40
 

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmds/common/cleanup.h"
-#include "cmds/common/escape.h"
-#include "cmds/common/records.h"
-#include "cmds/common/units.h"
+#include "cmds/cli/cleanup.h"
+#include "cmds/cli/escape.h"
+#include "cmds/cli/records.h"
+#include "cmds/cli/units.h"
 
 static int tests;
 

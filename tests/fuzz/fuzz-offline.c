@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libbtrfs-policy/offline.h"
+#include "offline/offline.h"
 #include "tests/fuzz/random.h"
 
 #define BLOCKS_MAX 4096

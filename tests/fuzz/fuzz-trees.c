@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libbtrfs-policy/placement.h"
+#include "allocator/placement.h"
 #include "tests/fuzz/image.h"
 #include "tests/fuzz/random.h"
 

@@ -7,7 +7,7 @@
 #ifndef FUZZ_IMAGE_H
 #define FUZZ_IMAGE_H
 
-#include "libbtrfs-policy/offline.h"
+#include "offline/offline.h"
 
 #define IMAGE_SIZE (48ULL << 20)
 /* Tree blocks are in one system chunk; its logical addresses are not the physical ones. */

@@ -6,7 +6,9 @@
 #ifndef FAKE_H
 #define FAKE_H
 
-#include "../../libbtrfs-policy/placement.h"
+#include "balance/plan.h"
+#include "core/roles.h"
+#include "settings/settings.h"
 
 #define FAKE_DEVICES 40
 #define FAKE_CHUNKS 1024

@@ -26,7 +26,7 @@ same() {
 	result $? "$3"
 }
 
-cat "$lib"/btrfs-policy*.h > "$dir/header.h"
+cat "$lib"/include/btrfs-policy*.h > "$dir/header.h"
 # Declarations begin in the first column or after a type on the line before; comments do not.
 sed -e 's@/\*.*\*/@@' -e '/\/\*/,/\*\//d' "$dir/header.h" |
 	grep -oE '\bbtrfs_policy_[a-z_]+\(' | tr -d '(' | sort -u > "$dir/declared"
@@ -66,6 +66,6 @@ for language in c c++; do
 		continue
 	fi
 	printf '#include <btrfs-policy.h>\n%s\n' "$use" |
-		$compiler -x "$language" -Wall -Wextra -Werror -I"$lib" -fsyntax-only - 2> "$dir/why"
+		$compiler -x "$language" -Wall -Wextra -Werror -I"$lib/include" -fsyntax-only - 2> "$dir/why"
 	result $? "a program in $language compiles"
 done

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What records.c and records-json.c share; nobody else includes it. */
+#ifndef CMDS_RECORDS_INTERNAL_H
+#define CMDS_RECORDS_INTERNAL_H
+
+#include "cmds/cli/records.h"
+
+enum cell_type {
+	CELL_NONE,
+	CELL_TEXT,
+	CELL_VALUE,
+	CELL_NUMBER,
+	CELL_SIZE,
+	CELL_BOOL,
+	CELL_LIST,
+	CELL_NUMBERS,
+};
+
+struct cell {
+	enum cell_type type;
+	uint64_t number;
+	char *text;
+	char **list;
+};
+
+struct record {
+	struct cell *cells;
+};
+
+struct records {
+	const struct column *columns;
+	int column_count;
+	struct record *rows;
+	int count;
+	bool has_total;
+};
+
+#endif

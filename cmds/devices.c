@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How devices are named in text; knows nothing of what they are used for.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cmds/handles.h"
+#include "cmds/devices.h"
+#include "cmds/cli/escape.h"
+
+const char *device_type(const struct btrfs_policy_device *device)
+{
+	if (device->missing)
+		return "missing";
+	if (device->rotational == BTRFS_POLICY_UNKNOWN)
+		return NULL;
+	return device->rotational == BTRFS_POLICY_YES ? "hdd" : "ssd";
+}
+
+void record_set_tristate(struct record *record, int column, enum btrfs_policy_tristate value)
+{
+	if (value != BTRFS_POLICY_UNKNOWN)
+		record_set_bool(record, column, value == BTRFS_POLICY_YES);
+}
+
+const char *device_path(const struct btrfs_policy_fs *fs, uint64_t devid)
+{
+	const struct btrfs_policy_device *device = btrfs_policy_device_find(fs, devid);
+
+	return device && device->path ? device->path : "missing";
+}
+
+char *device_name(uint64_t devid, const char *path)
+{
+	return xasprintf("%" PRIu64 " (%s)", devid, path ? path : "missing");
+}
+
+void device_print_heading(uint64_t devid, const char *path)
+{
+	_cleanup_free_ char *shown = xcheck(escape_text(path));
+
+	printf("\n%s, ID: %" PRIu64 "\n", shown, devid);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Names of devices and what they are, the same in all commands.
+ */
+#ifndef CMDS_DEVICES_H
+#define CMDS_DEVICES_H
+
+#include <stdint.h>
+
+#include "cmds/cli/records.h"
+#include "btrfs-policy.h"
+
+/* "hdd", "ssd", "missing", or NULL if it is not known whether it spins. */
+const char *device_type(const struct btrfs_policy_device *device);
+
+/* Sets @column to true or false, or leaves it empty if not known. */
+void record_set_tristate(struct record *record, int column, enum btrfs_policy_tristate value);
+
+/* Path of a device of @fs, "missing" if it is not there. */
+const char *device_path(const struct btrfs_policy_fs *fs, uint64_t devid);
+
+/* "1 (/dev/sda)"; to be freed. */
+char *device_name(uint64_t devid, const char *path);
+
+/* "/dev/sda, ID: 1", the line above a block about a device. */
+void device_print_heading(uint64_t devid, const char *path);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What data and metadata can grow to, the same in all commands.
+ */
+#ifndef CMDS_OUTLOOK_H
+#define CMDS_OUTLOOK_H
+
+#include <json-c/json.h>
+
+#include "cmds/cli/units.h"
+#include "btrfs-policy.h"
+
+json_object *outlook_json(const struct btrfs_policy_outlook *outlook);
+
+/* A line with what fits besides what is there. */
+void outlook_print(const struct btrfs_policy_outlook *outlook, bool would);
+
+/* Warns if metadata has little to grow into. */
+void outlook_warn(const struct btrfs_policy_outlook *outlook, bool would);
+
+#endif

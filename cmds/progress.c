@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows how far a balance is.  Never writes to stdout, and to stderr only where
+ * somebody watches or asked.  Time is the library's, so that output is the same
+ * wherever the same things happen.
+ */
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cmds/handles.h"
+#include "cmds/cli/messages.h"
+#include "cmds/progress.h"
+#include "cmds/cli/units.h"
+
+#define SECOND_NS 1000000000ull
+#define LINE_NS (10 * SECOND_NS)
+#define CLEAR_LINE "\r\033[K"
+/* A line that goes on in the next one could not be cleared: the terminal cuts it off. */
+#define NO_WRAP "\033[?7l"
+#define WRAP "\033[?7h"
+
+const char *const progress_modes[] = {
+	[PROGRESS_AUTO] = "auto",
+	[PROGRESS_LINE] = "line",
+	[PROGRESS_JSON] = "json",
+	[PROGRESS_NONE] = "none",
+	NULL
+};
+
+void progress_begin(struct progress *progress, enum progress_mode mode)
+{
+	*progress = (struct progress){ .mode = mode };
+	if (mode == PROGRESS_AUTO && (!isatty(STDERR_FILENO) || !messages_at(LEVEL_DEFAULT)))
+		progress->mode = PROGRESS_NONE;
+}
+
+/* Seconds that the rest takes if it goes on as it went; -1 if nothing is known yet. */
+static int64_t seconds_left(const struct btrfs_policy_progress *state)
+{
+	uint64_t rest = state->bytes_total > state->bytes_done ?
+			state->bytes_total - state->bytes_done : 0;
+
+	if (state->bytes_done == 0)
+		return rest || state->chunks_done < state->chunks_total ? -1 : 0;
+	return (int64_t)((double)state->elapsed_ns / SECOND_NS * rest / state->bytes_done + 0.5);
+}
+
+/* 0: nothing is known yet. */
+static uint64_t bytes_a_second(const struct btrfs_policy_progress *state)
+{
+	if (!state->elapsed_ns)
+		return 0;
+	return (uint64_t)((double)state->bytes_done * SECOND_NS / state->elapsed_ns);
+}
+
+static int percent(const struct btrfs_policy_progress *state)
+{
+	if (state->bytes_total)
+		return (int)(100.0 * state->bytes_done / state->bytes_total);
+	return state->chunks_total ? (int)(100 * state->chunks_done / state->chunks_total) : 100;
+}
+
+static char *time_left(const struct btrfs_policy_progress *state)
+{
+	int64_t left = seconds_left(state);
+
+	if (left < 0)
+		return xstrdup("");
+	if (left < 3600)
+		return xasprintf("%02d:%02d left, ", (int)(left / 60), (int)(left % 60));
+	return xasprintf("%" PRId64 ":%02d:%02d left, ", left / 3600, (int)(left / 60 % 60),
+			 (int)(left % 60));
+}
+
+/* What people look for comes first: that is what a narrow terminal shows. */
+static char *progress_text(const struct btrfs_policy_progress *state)
+{
+	char done[UNITS_TEXT], total[UNITS_TEXT], rate[UNITS_TEXT] = "";
+	_cleanup_free_ char *left = time_left(state);
+
+	if (state->bytes_done)
+		units_format(bytes_a_second(state), &UNITS_DEFAULT, rate);
+	return xasprintf("Relocating %s: %d %%, %s%" PRIu64 "/%" PRIu64 " chunks, %s of %s%s%s%s",
+			 btrfs_policy_kind_name(state->kind), percent(state), left,
+			 state->chunks_done, state->chunks_total,
+			 units_format(state->bytes_done, &UNITS_DEFAULT, done),
+			 units_format(state->bytes_total, &UNITS_DEFAULT, total),
+			 *rate ? ", " : "", rate, *rate ? "/s" : "");
+}
+
+/* In one write, so that a signal finds the terminal as it was. */
+static void print_text(const struct btrfs_policy_progress *state, const char *before,
+		       const char *behind)
+{
+	_cleanup_free_ char *text = progress_text(state);
+
+	fprintf(stderr, "%s%s%s", before, text, behind);
+}
+
+static void print_json(const struct btrfs_policy_progress *state)
+{
+	_cleanup_(json) json_object *object = json_object_new_object();
+	int64_t left = seconds_left(state);
+
+	json_object_object_add(object, "kind",
+			       json_object_new_string(btrfs_policy_kind_name(state->kind)));
+	json_object_object_add(object, "chunks-done", json_object_new_uint64(state->chunks_done));
+	json_object_object_add(object, "chunks-total",
+			       json_object_new_uint64(state->chunks_total));
+	json_object_object_add(object, "bytes-done", json_object_new_uint64(state->bytes_done));
+	json_object_object_add(object, "bytes-total", json_object_new_uint64(state->bytes_total));
+	json_object_object_add(object, "elapsed-seconds",
+			       json_object_new_uint64(state->elapsed_ns / SECOND_NS));
+	json_object_object_add(object, "bytes-per-second",
+			       json_object_new_uint64(bytes_a_second(state)));
+	json_object_object_add(object, "eta-seconds",
+			       left < 0 ? NULL : json_object_new_int64(left));
+	fprintf(stderr, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
+}
+
+void progress_show(struct progress *progress, const struct btrfs_policy_progress *state)
+{
+	bool last = state->chunks_done == state->chunks_total;
+
+	/* Nothing is to be moved, or it waits for another operation before it can tell. */
+	if (!state->chunks_total)
+		return;
+	switch (progress->mode) {
+	case PROGRESS_AUTO:
+		print_text(state, CLEAR_LINE NO_WRAP, WRAP);
+		progress->in_place = true;
+		break;
+	case PROGRESS_LINE:
+		if (state->elapsed_ns < progress->next_line_ns && !last)
+			break;
+		progress->next_line_ns = state->elapsed_ns + LINE_NS;
+		print_text(state, "", "\n");
+		break;
+	case PROGRESS_JSON:
+		print_json(state);
+		break;
+	case PROGRESS_NONE:
+		break;
+	}
+	fflush(stderr);
+}
+
+void progress_end(struct progress *progress)
+{
+	if (progress->in_place)
+		fputs(CLEAR_LINE, stderr);
+	progress->in_place = false;
+}

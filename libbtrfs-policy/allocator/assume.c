@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns what-ifs: a picture changed as if roles, profiles or devices were others,
+ * and how much would fit then.  Changes the picture only, never anything real.
+ */
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "allocator/array.h"
+#include "allocator/placement.h"
+
+/* What would fit is counted chunk by chunk, which takes as long as there are chunks. */
+#define ASSUMED_SIZE_MAX (1ULL << 50)
+
+/* ---- Words -------------------------------------------------------------- */
+
+struct assumption {
+	struct btrfs_policy_fs *fs;
+	struct btrfs_policy_placement *placement;
+	char *key; /* in the text that is taken apart */
+};
+
+static int bad(struct assumption *as, const char *word)
+{
+	return bp_error(as->fs, -EINVAL,
+			"cannot assume '%s%s%s': expected <role>=<device>, data=<profile>, metadata=<profile>, system=<profile>, add=<size>[:<role>] or lose=<device>",
+			as->key ? as->key : "", as->key ? "=" : "", word);
+}
+
+static int parse_size(const char *text, uint64_t *size)
+{
+	static const char units[] = "kmgtpe";
+	char *end;
+	const char *unit;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	*size = strtoull(text, &end, 10);
+	unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
+	if (unit) {
+		unsigned int shift = 10 * (unit - units + 1);
+
+		if (*size > UINT64_MAX >> shift)
+			return -EINVAL;
+		*size <<= shift;
+		end++;
+	}
+	return *end || !*size ? -EINVAL : 0;
+}
+
+/* ---- One assumption each ------------------------------------------------ */
+
+static int assume_role(struct assumption *as, enum btrfs_policy_role role, const char *word)
+{
+	_cleanup_free_ uint64_t *devids = NULL;
+	struct btrfs_policy_placement *placement = as->placement;
+	size_t count;
+	int ret = btrfs_policy_device_select(as->fs, word, &devids, &count);
+
+	for (size_t i = 0; !ret && i < count; i++) {
+		struct bp_site *site = bp_site_find(placement->sites, placement->device_count,
+						    devids[i]);
+
+		placement->devices[site - placement->sites].role = role;
+		if (!as->fs->info.mixed)
+			site->role = role;
+	}
+	return ret;
+}
+
+static int assume_loss(struct assumption *as, const char *word)
+{
+	_cleanup_free_ uint64_t *devids = NULL;
+	struct btrfs_policy_placement *placement = as->placement;
+	size_t count;
+	int ret = btrfs_policy_device_select(as->fs, word, &devids, &count);
+
+	for (size_t i = 0; !ret && i < count; i++) {
+		struct bp_site *site = bp_site_find(placement->sites, placement->device_count,
+						    devids[i]);
+
+		site->writeable = false;
+		site->room = 0;
+		site->lost = true;
+		placement->devices[site - placement->sites].unallocated = 0;
+	}
+	return ret;
+}
+
+/* Both arrays grow by one, or neither. */
+static int grow(struct btrfs_policy_placement *placement)
+{
+	size_t count = placement->device_count + 1;
+	struct btrfs_policy_device_usage *devices;
+	struct bp_site *sites;
+
+	devices = reallocarray(placement->devices, count, sizeof(*devices));
+	if (!devices)
+		return -ENOMEM;
+	placement->devices = devices;
+	sites = reallocarray(placement->sites, count, sizeof(*sites));
+	if (!sites)
+		return -ENOMEM;
+	placement->sites = sites;
+	memset(&devices[count - 1], 0, sizeof(*devices));
+	memset(&sites[count - 1], 0, sizeof(*sites));
+	placement->device_count = count;
+	return 0;
+}
+
+static int assume_device(struct assumption *as, char *word)
+{
+	struct btrfs_policy_placement *placement = as->placement;
+	enum btrfs_policy_role role = BTRFS_POLICY_ROLE_DATA_PREFERRED;
+	char *colon = strchr(word, ':');
+	struct bp_site *site;
+	uint64_t size, last;
+
+	if (colon)
+		*colon = '\0';
+	if (parse_size(word, &size) || (colon && btrfs_policy_role_parse(colon + 1, &role))) {
+		if (colon)
+			*colon = ':';
+		return bad(as, word);
+	}
+	if (size > ASSUMED_SIZE_MAX)
+		return bp_error(as->fs, -EINVAL,
+				"cannot assume '%s=%s': a device has 1P (1 PiB) at most here",
+				as->key, word);
+	if (grow(placement))
+		return bp_nomem(as->fs);
+	site = &placement->sites[placement->device_count - 1];
+	last = placement->device_count > 1 ? site[-1].devid : 0;
+	*site = (struct bp_site){
+		.devid = last + 1, .role = as->fs->info.mixed ? 0 : role, .writeable = true,
+		.size = size, .room = size > BP_DEVICE_RESERVED ? size - BP_DEVICE_RESERVED : 0,
+	};
+	placement->devices[placement->device_count - 1] = (struct btrfs_policy_device_usage){
+		.devid = site->devid, .role = role, .size = size, .unallocated = size,
+	};
+	return 0;
+}
+
+static int assume_profile(struct assumption *as, enum btrfs_policy_kind kind, const char *word)
+{
+	const struct bp_profile *profile;
+
+	if (as->fs->info.mixed && kind != BTRFS_POLICY_KIND_SYSTEM)
+		kind = BTRFS_POLICY_KIND_MIXED;
+	for (size_t i = 0; (profile = bp_profile_at(i)); i++) {
+		if (strcasecmp(profile->name, word))
+			continue;
+		as->placement->assumed[kind] = profile;
+		return 0;
+	}
+	return bad(as, word);
+}
+
+static int take_word(struct assumption *as, char *word)
+{
+	static const char *const kinds[] = { "data", "metadata", "system" };
+	enum btrfs_policy_role role;
+
+	if (!as->key)
+		return bad(as, word);
+	if (!btrfs_policy_role_parse(as->key, &role))
+		return assume_role(as, role, word);
+	if (!strcmp(as->key, "lose"))
+		return assume_loss(as, word);
+	if (!strcmp(as->key, "add"))
+		return assume_device(as, word);
+	for (size_t i = 0; i < BP_ARRAY_SIZE(kinds); i++)
+		if (!strcmp(as->key, kinds[i]))
+			return assume_profile(as, (enum btrfs_policy_kind)i, word);
+	return bad(as, word);
+}
+
+/* A word with "=" has a key, which holds for the words behind it. */
+static int take_words(struct assumption *as, char *text)
+{
+	int ret = 0;
+
+	for (char *word, *rest = text; !ret && (word = strsep(&rest, ","));) {
+		char *equals = strchr(word, '=');
+
+		if (equals) {
+			*equals = '\0';
+			as->key = word;
+			word = equals + 1;
+		}
+		ret = take_word(as, word);
+	}
+	return ret;
+}
+
+BP_PUBLIC int btrfs_policy_placement_assume(struct btrfs_policy_fs *fs,
+					    struct btrfs_policy_placement *placement,
+					    const char *text)
+{
+	_cleanup_free_ char *copy = strdup(text);
+	struct assumption as = { .fs = fs, .placement = placement };
+	int ret;
+
+	if (!copy)
+		return bp_nomem(fs);
+	ret = take_words(&as, copy);
+	return ret ? ret : bp_placement_sum(fs, placement);
+}
+
+/* ---- How much would fit ------------------------------------------------- */
+
+static uint32_t lost_stripes(struct btrfs_policy_placement *placement,
+			     const struct btrfs_policy_chunk *chunk)
+{
+	uint32_t lost = 0;
+
+	for (uint32_t i = 0; i < chunk->stripes; i++) {
+		const struct bp_site *site = bp_site_find(placement->sites,
+							  placement->device_count,
+							  chunk->devids[i]);
+
+		lost += !site || site->lost;
+	}
+	return lost;
+}
+
+/* Copies on one device go together; a mirror or parity covers one device each. */
+static bool survives(const struct btrfs_policy_chunk *chunk, uint32_t lost)
+{
+	const struct bp_profile *profile = bp_profile_of(chunk->type);
+	uint32_t spare = profile->copies / profile->dev_stripes - 1 + profile->parity;
+
+	return lost / profile->dev_stripes <= spare;
+}
+
+static uint64_t type_of_new(const struct btrfs_policy_placement *placement,
+			    enum btrfs_policy_kind kind)
+{
+	static const uint64_t flags[] = {
+		BTRFS_BLOCK_GROUP_DATA, BTRFS_BLOCK_GROUP_METADATA, BTRFS_BLOCK_GROUP_SYSTEM,
+		BTRFS_BLOCK_GROUP_DATA | BTRFS_BLOCK_GROUP_METADATA,
+	};
+	uint64_t profiles = 0;
+	uint32_t writeable = 0;
+
+	if (placement->assumed[kind])
+		return flags[kind] | placement->assumed[kind]->flag;
+	for (size_t i = 0; i < placement->profile_count; i++)
+		if (placement->profiles[i].kind == kind)
+			profiles |= placement->profiles[i].type & BTRFS_BLOCK_GROUP_PROFILE_MASK;
+	for (size_t i = 0; i < placement->device_count; i++)
+		writeable += placement->sites[i].writeable;
+	return bp_type_of_new(flags[kind], profiles, writeable);
+}
+
+/* The array as it stands; chunks that lost a part of theirs stay. */
+static int lay_out(struct btrfs_policy_placement *placement, struct bp_array *array)
+{
+	int ret = bp_array_init(array, placement->sites, placement->device_count);
+
+	for (size_t i = 0; !ret && i < placement->chunk_count; i++) {
+		const struct btrfs_policy_chunk *chunk = &placement->chunks[i];
+
+		ret = bp_array_use(array, chunk->devids, chunk->offsets, chunk->stripes,
+				   chunk->stripe_length);
+	}
+	return ret;
+}
+
+static int count_room(struct btrfs_policy_placement *placement, enum btrfs_policy_kind kind,
+		      uint64_t *room)
+{
+	uint64_t type = type_of_new(placement, kind);
+	struct bp_target target;
+	struct bp_array array;
+	int ret = lay_out(placement, &array);
+
+	*room = 0;
+	for (size_t i = 0; i < placement->chunk_count; i++) {
+		const struct btrfs_policy_chunk *chunk = &placement->chunks[i];
+
+		if (chunk->type == type && !lost_stripes(placement, chunk))
+			*room += chunk->length - chunk->used;
+	}
+	while (!ret) {
+		ret = bp_array_allocate(&array, type, &target);
+		if (!ret)
+			*room += target.length;
+	}
+	bp_array_clear(&array);
+	return ret == -ENOSPC ? 0 : ret;
+}
+
+BP_PUBLIC int btrfs_policy_placement_fits(struct btrfs_policy_fs *fs,
+					      struct btrfs_policy_placement *placement,
+					      struct btrfs_policy_fits *fits)
+{
+	enum btrfs_policy_kind data = fs->info.mixed ? BTRFS_POLICY_KIND_MIXED :
+						       BTRFS_POLICY_KIND_DATA;
+	enum btrfs_policy_kind metadata = fs->info.mixed ? BTRFS_POLICY_KIND_MIXED :
+							   BTRFS_POLICY_KIND_METADATA;
+
+	memset(fits, 0, sizeof(*fits));
+	fits->data_profile = bp_profile_of(type_of_new(placement, data))->name;
+	fits->metadata_profile = bp_profile_of(type_of_new(placement, metadata))->name;
+	for (size_t i = 0; i < placement->chunk_count; i++) {
+		const struct btrfs_policy_chunk *chunk = &placement->chunks[i];
+		uint32_t lost = lost_stripes(placement, chunk);
+
+		fits->degraded_chunks += lost && survives(chunk, lost);
+		fits->lost_chunks += lost && !survives(chunk, lost);
+	}
+	if (count_room(placement, data, &fits->data) ||
+	    count_room(placement, metadata, &fits->metadata))
+		return bp_nomem(fs);
+	return 0;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns the picture of all chunks: reading it from the chunk tree and the block
+ * groups, and its sums.  The verdict on each chunk is select.c's.
+ */
+#include <string.h>
+
+#include "allocator/placement.h"
+#include "core/tree.h"
+
+BP_PUBLIC void btrfs_policy_placement_free(struct btrfs_policy_placement *placement)
+{
+	if (!placement)
+		return;
+	for (size_t i = 0; i < placement->chunk_count; i++)
+		free((uint64_t *)placement->chunks[i].devids);
+	free(placement->chunks);
+	free(placement->devices);
+	free(placement->sites);
+	free(placement->profiles);
+	free(placement);
+}
+
+/* ---- Chunks ------------------------------------------------------------- */
+
+/* Takes over chunk->devids. */
+int bp_placement_add_chunk(struct btrfs_policy_placement *placement,
+			   const struct btrfs_policy_chunk *chunk)
+{
+	size_t space = placement->chunk_space;
+	struct btrfs_policy_chunk *chunks;
+
+	if (placement->chunk_count == space) {
+		space = space ? 2 * space : 64;
+		chunks = reallocarray(placement->chunks, space, sizeof(*chunks));
+		if (!chunks)
+			return -ENOMEM;
+		placement->chunks = chunks;
+		placement->chunk_space = space;
+	}
+	placement->chunks[placement->chunk_count++] = *chunk;
+	return 0;
+}
+
+static int take_chunk(struct btrfs_policy_fs *fs, const struct bp_item *item, void *user)
+{
+	struct btrfs_policy_chunk chunk = {};
+	uint64_t *devids = NULL;
+	int ret;
+
+	if (item->type != BTRFS_CHUNK_ITEM_KEY)
+		return 0;
+	ret = bp_decode_chunk(item, &chunk, &devids);
+	if (ret == -ENOMEM)
+		return bp_nomem(fs);
+	if (ret == -EOPNOTSUPP)
+		return bp_error(fs, ret,
+				"chunk %llu of '%s' is remapped: the feature remap-tree is not supported yet",
+				(unsigned long long)item->offset, fs->mount_point);
+	if (ret)
+		return bp_error(fs, ret, "the item of chunk %llu of '%s' is damaged (%zu bytes)",
+				(unsigned long long)item->offset, fs->mount_point, item->length);
+	chunk.devids = devids;
+	chunk.offsets = devids + chunk.stripes;
+	ret = bp_placement_add_chunk(user, &chunk);
+	if (ret) {
+		free(devids);
+		return bp_nomem(fs);
+	}
+	return 0;
+}
+
+static int read_chunks(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
+{
+	const struct bp_range range = {
+		.tree = BTRFS_CHUNK_TREE_OBJECTID,
+		.first = { BTRFS_FIRST_CHUNK_TREE_OBJECTID, BTRFS_CHUNK_ITEM_KEY, 0 },
+		.last = { BTRFS_FIRST_CHUNK_TREE_OBJECTID, BTRFS_CHUNK_ITEM_KEY, UINT64_MAX },
+	};
+
+	return bp_tree_walk(fs, &range, take_chunk, placement);
+}
+
+static struct btrfs_policy_chunk *find_chunk(const struct btrfs_policy_placement *placement,
+					     uint64_t logical)
+{
+	size_t low = 0, high = placement->chunk_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (placement->chunks[middle].logical < logical)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == placement->chunk_count || placement->chunks[low].logical != logical)
+		return NULL;
+	return &placement->chunks[low];
+}
+
+const struct btrfs_policy_chunk *
+bp_placement_find(const struct btrfs_policy_placement *placement, uint64_t logical)
+{
+	return find_chunk(placement, logical);
+}
+
+/* ---- Usage -------------------------------------------------------------- */
+
+static int take_block_group(struct btrfs_policy_fs *fs, const struct bp_item *item, void *user)
+{
+	struct btrfs_policy_placement *placement = user;
+	struct btrfs_policy_chunk *chunk;
+	uint64_t used;
+
+	if (item->type != BTRFS_BLOCK_GROUP_ITEM_KEY)
+		return 0;
+	if (bp_decode_block_group(item, &used))
+		return bp_error(fs, -EUCLEAN,
+				"the item of block group %llu of '%s' is damaged (%zu bytes)",
+				(unsigned long long)item->objectid, fs->mount_point,
+				item->length);
+	placement->remap_tree |= item->length == BP_LONG_GROUP_SIZE;
+	chunk = find_chunk(placement, item->objectid);
+	if (chunk)
+		chunk->used = used;
+	return 0;
+}
+
+static int read_group_tree(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
+{
+	const struct bp_range range = {
+		.tree = BTRFS_BLOCK_GROUP_TREE_OBJECTID,
+		.first = { 0, BTRFS_BLOCK_GROUP_ITEM_KEY, 0 },
+		.last = { UINT64_MAX, BTRFS_BLOCK_GROUP_ITEM_KEY, UINT64_MAX },
+	};
+
+	return bp_tree_walk(fs, &range, take_block_group, placement);
+}
+
+/*
+ * In the extent tree the items stand between those of all extents, so each is
+ * looked up by its exact key: its offset is the length of the chunk.
+ */
+static int read_extent_tree(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
+{
+	struct bp_range range = { .tree = BTRFS_EXTENT_TREE_OBJECTID };
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < placement->chunk_count; i++) {
+		range.first.objectid = range.last.objectid = placement->chunks[i].logical;
+		range.first.type = range.last.type = BTRFS_BLOCK_GROUP_ITEM_KEY;
+		range.first.offset = range.last.offset = placement->chunks[i].length;
+		ret = bp_tree_walk(fs, &range, take_block_group, placement);
+	}
+	return ret;
+}
+
+static int read_usage(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
+{
+	int ret = read_group_tree(fs, placement);
+
+	return ret == -ENOENT ? read_extent_tree(fs, placement) : ret;
+}
+
+/* ---- Devices ------------------------------------------------------------ */
+
+/* With mixed block groups roles count for nothing, for system chunks neither. */
+static void fill_site(const struct btrfs_policy_fs *fs, const struct bp_device *device,
+		      struct bp_site *site, struct btrfs_policy_device_usage *usage)
+{
+	const struct btrfs_policy_device *pub = &device->pub;
+	uint64_t free_bytes = pub->size > pub->allocated ? pub->size - pub->allocated : 0;
+
+	usage->devid = pub->devid;
+	usage->size = pub->size;
+	usage->role = pub->role;
+	usage->unallocated = free_bytes;
+	site->devid = pub->devid;
+	site->size = pub->size;
+	site->role = fs->info.mixed ? BTRFS_POLICY_ROLE_DATA_PREFERRED : pub->role;
+	site->writeable = device->writeable;
+	site->room = free_bytes > BP_DEVICE_RESERVED ? free_bytes - BP_DEVICE_RESERVED : 0;
+}
+
+static int take_devices(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
+{
+	placement->devices = calloc(fs->device_count, sizeof(*placement->devices));
+	placement->sites = calloc(fs->device_count, sizeof(*placement->sites));
+	if (!placement->devices || !placement->sites)
+		return bp_nomem(fs);
+	placement->device_count = fs->device_count;
+	for (size_t i = 0; i < fs->device_count; i++)
+		fill_site(fs, &fs->devices[i], &placement->sites[i],
+			  &placement->devices[i]);
+	return 0;
+}
+
+/* ---- Sums --------------------------------------------------------------- */
+
+static void add_stripe(struct btrfs_policy_placement *placement,
+		       const struct btrfs_policy_chunk *chunk, uint32_t stripe)
+{
+	struct btrfs_policy_device_usage *usage;
+	struct bp_site *site;
+	bool again = false;
+
+	site = bp_site_find(placement->sites, placement->device_count, chunk->devids[stripe]);
+	if (!site)
+		return;
+	for (uint32_t i = 0; i < stripe; i++)
+		again = again || chunk->devids[i] == site->devid;
+	usage = &placement->devices[site - placement->sites];
+	usage->bytes[chunk->kind] += chunk->stripe_length;
+	usage->chunks[chunk->kind] += !again;
+	if (bp_site_misuses(site, chunk))
+		usage->misplaced_bytes[chunk->kind] += chunk->stripe_length;
+}
+
+static int by_kind(const struct btrfs_policy_profile_usage *profile,
+		   const struct btrfs_policy_chunk *chunk)
+{
+	if (profile->kind != chunk->kind)
+		return profile->kind < chunk->kind ? -1 : 1;
+	return (profile->type > chunk->type) - (profile->type < chunk->type);
+}
+
+/* The row for a chunk, made in its place in the order if it is the first one. */
+static struct btrfs_policy_profile_usage *
+profile_row(struct btrfs_policy_placement *placement, const struct btrfs_policy_chunk *chunk)
+{
+	struct btrfs_policy_profile_usage *rows = placement->profiles;
+	size_t count = placement->profile_count;
+	size_t at = 0;
+
+	while (at < count && by_kind(&rows[at], chunk) < 0)
+		at++;
+	if (at < count && !by_kind(&rows[at], chunk))
+		return &rows[at];
+	rows = reallocarray(rows, count + 1, sizeof(*rows));
+	if (!rows)
+		return NULL;
+	memmove(&rows[at + 1], &rows[at], (count - at) * sizeof(*rows));
+	rows[at] = (struct btrfs_policy_profile_usage){
+		.kind = chunk->kind, .profile = chunk->profile, .type = chunk->type,
+	};
+	placement->profiles = rows;
+	placement->profile_count++;
+	return &rows[at];
+}
+
+static int add_chunk(struct btrfs_policy_placement *placement,
+		     const struct btrfs_policy_chunk *chunk)
+{
+	struct btrfs_policy_profile_usage *row = profile_row(placement, chunk);
+	struct btrfs_policy_totals *totals = &placement->totals;
+
+	if (!row)
+		return -ENOMEM;
+	row->size += chunk->length;
+	row->used += chunk->used;
+	row->chunks++;
+	totals->chunks++;
+	for (uint32_t i = 0; i < chunk->stripes; i++)
+		add_stripe(placement, chunk, i);
+	if (chunk->misplaced == BTRFS_POLICY_PLACED)
+		return 0;
+	row->misplaced_chunks++;
+	row->misplaced_size += chunk->length;
+	row->misplaced_used += chunk->used;
+	totals->misplaced_chunks++;
+	totals->misplaced_size += chunk->length;
+	totals->misplaced_used += chunk->used;
+	totals->misplaced_by_kind[chunk->kind]++;
+	return 0;
+}
+
+static void forget_sums(struct btrfs_policy_placement *placement)
+{
+	placement->profile_count = 0;
+	memset(&placement->totals, 0, sizeof(placement->totals));
+	for (size_t i = 0; i < placement->device_count; i++) {
+		struct btrfs_policy_device_usage *usage = &placement->devices[i];
+
+		memset(usage->bytes, 0, sizeof(usage->bytes));
+		memset(usage->chunks, 0, sizeof(usage->chunks));
+		memset(usage->misplaced_bytes, 0, sizeof(usage->misplaced_bytes));
+	}
+}
+
+/* Again, too, when sites have changed. */
+int bp_placement_sum(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
+{
+	int ret = 0;
+
+	forget_sums(placement);
+	for (size_t i = 0; !ret && i < placement->chunk_count; i++) {
+		struct btrfs_policy_chunk *chunk = &placement->chunks[i];
+
+		chunk->misplaced = bp_judge(placement->sites, placement->device_count, chunk);
+		ret = add_chunk(placement, chunk);
+	}
+	return ret ? bp_nomem(fs) : 0;
+}
+
+/* What metadata keeps back for itself; unknown to kernels that do not show it. */
+static int read_reserve(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
+{
+	_cleanup_free_ char *text = NULL;
+	int ret = bp_sysfs_read(fs, "allocation/global_rsv_size", 0, &text);
+
+	if (ret == -ENOENT)
+		return 0;
+	if (!ret)
+		placement->global_reserve = strtoull(text, NULL, 10);
+	return ret;
+}
+
+BP_PUBLIC int btrfs_policy_placement_read(struct btrfs_policy_fs *fs,
+					  struct btrfs_policy_placement **placement)
+{
+	_cleanup_placement_ struct btrfs_policy_placement *new = NULL;
+	int ret;
+
+	if (!fs->open)
+		return bp_not_open(fs);
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return bp_nomem(fs);
+	ret = take_devices(fs, new);
+	if (!ret)
+		ret = read_chunks(fs, new);
+	if (!ret)
+		ret = read_usage(fs, new);
+	if (!ret)
+		ret = read_reserve(fs, new);
+	if (!ret)
+		ret = bp_placement_sum(fs, new);
+	if (!ret)
+		*placement = bp_steal(new);
+	return ret;
+}
+
+BP_PUBLIC const struct btrfs_policy_chunk *
+btrfs_policy_placement_chunk(const struct btrfs_policy_placement *placement, size_t index)
+{
+	return index < placement->chunk_count ? &placement->chunks[index] : NULL;
+}
+
+BP_PUBLIC const struct btrfs_policy_profile_usage *
+btrfs_policy_placement_profile(const struct btrfs_policy_placement *placement, size_t index)
+{
+	return index < placement->profile_count ? &placement->profiles[index] : NULL;
+}
+
+BP_PUBLIC const struct btrfs_policy_device_usage *
+btrfs_policy_placement_device(const struct btrfs_policy_placement *placement, size_t index)
+{
+	return index < placement->device_count ? &placement->devices[index] : NULL;
+}
+
+BP_PUBLIC const struct btrfs_policy_totals *
+btrfs_policy_placement_totals(const struct btrfs_policy_placement *placement)
+{
+	return &placement->totals;
+}

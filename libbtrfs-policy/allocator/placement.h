@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The picture of all chunks as the allocator's model, plans and balances share it.
+ */
+#ifndef BP_PLACEMENT_H
+#define BP_PLACEMENT_H
+
+#include "allocator/select.h"
+#include "core/handle.h"
+#include "core/profiles.h"
+
+struct btrfs_policy_placement {
+	struct btrfs_policy_chunk *chunks;
+	size_t chunk_count;
+	size_t chunk_space;
+	struct btrfs_policy_device_usage *devices;
+	struct bp_site *sites; /* same order and number as devices */
+	size_t device_count;
+	struct btrfs_policy_profile_usage *profiles;
+	size_t profile_count;
+	struct btrfs_policy_totals totals;
+	const struct bp_profile *assumed[BTRFS_POLICY_KINDS]; /* for new chunks; NULL: as is */
+	uint64_t global_reserve; /* bytes; 0: not known */
+	bool remap_tree; /* the feature is on */
+};
+
+/* placement.c; for tests also: judge and sum chunks that are there already */
+int bp_placement_add_chunk(struct btrfs_policy_placement *placement,
+			   const struct btrfs_policy_chunk *chunk);
+int bp_placement_sum(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement);
+const struct btrfs_policy_chunk *
+bp_placement_find(const struct btrfs_policy_placement *placement, uint64_t logical);
+
+BP_DEFINE_CLEANUP(struct btrfs_policy_placement *, btrfs_policy_placement_free);
+
+#define _cleanup_placement_ BP_CLEANUP(btrfs_policy_placement_free_at_end)
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns the prediction of what the kernel's chunk allocator does, and the verdict
+ * on a chunk that exists.  Who is chosen is decided by the code shared with
+ * the kernel series; here is only what surrounds it: how large chunks are made
+ * and what a device offers.  Pure: knows no file system and no kernel.
+ */
+#include <string.h>
+
+#include "device-role-core.h"
+#include "allocator/select.h"
+#include "core/base.h"
+#include "core/profiles.h"
+#include "core/roles.h"
+
+#define KIB 1024ULL
+#define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
+#define STRIPE_UNIT (64 * KIB)
+/* The superblock's list of system chunks has no room for wider ones. */
+#define SYSTEM_DEVS_MAX 29U
+
+struct bp_site *bp_site_find(struct bp_site *sites, size_t count, uint64_t devid)
+{
+	for (size_t i = 0; i < count; i++)
+		if (sites[i].devid == devid)
+			return &sites[i];
+	return NULL;
+}
+
+static enum btrfs_role_rank rank_of(const struct bp_site *site, uint64_t type)
+{
+	return btrfs_role_rank(bp_role_core(site->role), btrfs_role_kind(type));
+}
+
+/* Bytes of the longest hole; room that nobody looked into is in one piece. */
+uint64_t bp_site_hole(const struct bp_site *site)
+{
+	return site->hole && site->hole < site->room ? site->hole : site->room;
+}
+
+bool bp_excluded(const struct bp_site *site, uint64_t type)
+{
+	return rank_of(site, type) == BTRFS_ROLE_RANK_EXCLUDED;
+}
+
+uint32_t bp_allowed_sites(const struct bp_site *sites, size_t count, uint64_t type)
+{
+	uint32_t allowed = 0;
+
+	for (size_t i = 0; i < count; i++)
+		allowed += sites[i].writeable && !bp_excluded(&sites[i], type);
+	return allowed;
+}
+
+/* ---- Limits on a new chunk ---------------------------------------------- */
+
+struct limits {
+	const struct bp_profile *profile;
+	struct btrfs_role_profile role;
+};
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t chunk_size_of(uint64_t type, uint64_t total)
+{
+	if (type & BTRFS_BLOCK_GROUP_DATA)
+		return 10 * GIB;
+	if (type & BTRFS_BLOCK_GROUP_SYSTEM)
+		return 32 * MIB;
+	return total > 50 * GIB ? GIB : 256 * MIB;
+}
+
+static void set_size_limits(struct limits *limits, const struct bp_site *sites, size_t count,
+			    uint64_t type)
+{
+	struct btrfs_role_profile *size = &limits->role;
+	uint64_t total = 0;
+
+	memset(size, 0, sizeof(*size));
+	size->kind = btrfs_role_kind(type);
+	size->dev_stripes = limits->profile->dev_stripes;
+	size->ncopies = limits->profile->copies;
+	size->nparity = limits->profile->parity;
+	for (size_t i = 0; i < count; i++) {
+		if (!sites[i].writeable)
+			continue;
+		total += sites[i].size;
+		size->rank_bytes[rank_of(&sites[i], type)] += sites[i].size;
+	}
+	size->max_chunk = chunk_size_of(type, total);
+	size->max_stripe = min_u64(size->max_chunk, GIB);
+}
+
+static void set_limits(struct limits *limits, const struct bp_site *sites, size_t count,
+		       uint64_t type)
+{
+	const struct bp_profile *profile = bp_profile_of(type);
+	uint32_t most = profile->devs_max ? profile->devs_max : UINT32_MAX;
+
+	if (type & BTRFS_BLOCK_GROUP_SYSTEM && most > SYSTEM_DEVS_MAX)
+		most = SYSTEM_DEVS_MAX;
+	limits->profile = profile;
+	set_size_limits(limits, sites, count, type);
+	limits->role.striped = !profile->devs_max;
+	limits->role.devs_min = profile->devs_min;
+	limits->role.devs_max = most;
+	limits->role.devs_increment = profile->devs_increment;
+}
+
+/* ---- Selection ---------------------------------------------------------- */
+
+static int by_room(const void *a, const void *b)
+{
+	const struct btrfs_device_info *left = a, *right = b;
+
+	if (left->max_avail != right->max_avail)
+		return left->max_avail > right->max_avail ? -1 : 1;
+	if (left->total_avail != right->total_avail)
+		return left->total_avail > right->total_avail ? -1 : 1;
+	return (left->dev > right->dev) - (left->dev < right->dev);
+}
+
+/*
+ * Bytes of the device that chunks of the type may have in all.  Of what is kept for
+ * system chunks the first MiB, which no chunk gets, is a part.
+ */
+uint64_t bp_site_room_for(const struct bp_site *site, uint64_t type)
+{
+	uint64_t kept = 0;
+
+	if (!site->writeable || bp_excluded(site, type))
+		return 0;
+	if (!(type & BTRFS_BLOCK_GROUP_SYSTEM))
+		kept = btrfs_role_system_room(bp_role_core(site->role), site->size);
+	if (kept <= BP_DEVICE_RESERVED)
+		return site->room;
+	kept -= BP_DEVICE_RESERVED;
+	return site->room > kept ? site->room - kept : 0;
+}
+
+/* In one piece. */
+uint64_t bp_site_offer(const struct bp_site *site, uint64_t type)
+{
+	return min_u64(bp_site_hole(site), bp_site_room_for(site, type));
+}
+
+static uint32_t gather(const struct bp_site *sites, size_t count, uint64_t type,
+		       const struct limits *limits, struct btrfs_device_info *info)
+{
+	uint32_t dev_stripes = limits->profile->dev_stripes;
+	uint32_t found = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t offer = bp_site_offer(&sites[i], type);
+
+		if (offer < STRIPE_UNIT * dev_stripes)
+			continue;
+		info[found].dev = (void *)&sites[i];
+		info[found].total_avail = sites[i].room;
+		info[found].max_avail = min_u64(offer, limits->role.max_stripe * dev_stripes);
+		info[found++].rank = rank_of(&sites[i], type);
+	}
+	qsort(info, found, sizeof(*info), by_room);
+	return found;
+}
+
+static void set_devids(struct bp_target *target, const struct btrfs_device_info *info,
+		       uint32_t dev_stripes)
+{
+	for (uint32_t i = 0; i < target->stripes; i++) {
+		const struct bp_site *site = info[i / dev_stripes].dev;
+
+		target->devids[i] = site->devid;
+	}
+}
+
+/* Entries that a target's `devids` must have for any selection of the sites. */
+size_t bp_target_capacity(size_t sites)
+{
+	return 2 * sites;
+}
+
+/* The chunk that the kernel would allocate now: 0, -ENOSPC or -ENOMEM. */
+int bp_select(const struct bp_site *sites, size_t count, uint64_t type,
+	      struct bp_target *target)
+{
+	_cleanup_free_ struct btrfs_device_info *info = calloc(count, sizeof(*info));
+	struct limits limits;
+	uint32_t devs;
+
+	if (!info)
+		return -ENOMEM;
+	set_limits(&limits, sites, count, type);
+	devs = gather(sites, count, type, &limits, info);
+	devs = btrfs_role_select(info, devs, &limits.role);
+	if (devs < limits.role.devs_min)
+		return -ENOSPC;
+	target->stripes = devs * limits.profile->dev_stripes;
+	target->stripe_length = min_u64(btrfs_role_stripe_size(&limits.role, info, devs), GIB);
+	target->length = target->stripe_length * btrfs_role_data_stripes(&limits.role, devs);
+	set_devids(target, info, limits.profile->dev_stripes);
+	target->wanted = limits.role.max_stripe * limits.profile->dev_stripes;
+	return target->length ? 0 : -ENOSPC;
+}
+
+/*
+ * Bytes of a device's part of a chunk below which a chunk is hardly worth its
+ * name, as the kernel draws that line for devices with crumbs of room.
+ */
+uint64_t bp_worthwhile(const struct bp_site *sites, size_t count, uint64_t type)
+{
+	struct limits limits;
+
+	set_limits(&limits, sites, count, type);
+	return btrfs_role_useful_bytes(&limits.role);
+}
+
+/* Bytes of the largest chunk that the array's size allows. */
+uint64_t bp_largest_chunk(const struct bp_site *sites, size_t count, uint64_t type)
+{
+	struct limits limits;
+
+	set_limits(&limits, sites, count, type);
+	return btrfs_role_max_chunk(&limits.role, BTRFS_ROLE_RANK_FIRST);
+}
+
+/*
+ * What the allocator makes for a kind when chunks of `profiles` exist: of those
+ * that the number of devices allows the one with most redundancy.
+ */
+uint64_t bp_type_of_new(uint64_t kind_flags, uint64_t profiles, uint32_t writeable)
+{
+	static const uint64_t order[] = {
+		BTRFS_BLOCK_GROUP_RAID1C4, BTRFS_BLOCK_GROUP_RAID6, BTRFS_BLOCK_GROUP_RAID1C3,
+		BTRFS_BLOCK_GROUP_RAID5, BTRFS_BLOCK_GROUP_RAID10, BTRFS_BLOCK_GROUP_RAID1,
+		BTRFS_BLOCK_GROUP_DUP, BTRFS_BLOCK_GROUP_RAID0,
+	};
+
+	for (size_t i = 0; i < BP_ARRAY_SIZE(order); i++)
+		if (profiles & order[i] && writeable >= bp_profile_of(order[i])->devs_min)
+			return kind_flags | order[i];
+	return kind_flags;
+}
+
+/* ---- Verdict on a chunk ------------------------------------------------- */
+
+static bool stands_on(const struct btrfs_policy_chunk *chunk, uint64_t devid, uint32_t before)
+{
+	for (uint32_t i = 0; i < before; i++)
+		if (chunk->devids[i] == devid)
+			return true;
+	return false;
+}
+
+static void count_own(struct bp_site *sites, size_t count,
+		      const struct btrfs_policy_chunk *chunk, struct btrfs_role_chunk *where)
+{
+	for (uint32_t i = 0; i < chunk->stripes; i++) {
+		const struct bp_site *site = bp_site_find(sites, count, chunk->devids[i]);
+		enum btrfs_role_rank rank;
+
+		if (!site || stands_on(chunk, chunk->devids[i], i))
+			continue;
+		rank = rank_of(site, chunk->type);
+		where->first += rank == BTRFS_ROLE_RANK_FIRST;
+		where->excluded += rank == BTRFS_ROLE_RANK_EXCLUDED;
+		where->other += rank != BTRFS_ROLE_RANK_FIRST && rank != BTRFS_ROLE_RANK_EXCLUDED;
+	}
+}
+
+/* Room for a part of the chunk means: for as much as the chunk takes elsewhere. */
+static uint32_t count_vacant(const struct bp_site *sites, size_t count,
+			     const struct btrfs_policy_chunk *chunk, uint64_t part)
+{
+	uint32_t vacant = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!sites[i].writeable || sites[i].room < part)
+			continue;
+		if (rank_of(&sites[i], chunk->type) != BTRFS_ROLE_RANK_FIRST)
+			continue;
+		vacant += !stands_on(chunk, sites[i].devid, chunk->stripes);
+	}
+	return vacant;
+}
+
+enum btrfs_policy_misplaced bp_judge(struct bp_site *sites, size_t count,
+				     const struct btrfs_policy_chunk *chunk)
+{
+	struct btrfs_role_chunk where = {};
+	struct limits limits;
+
+	count_own(sites, count, chunk, &where);
+	if (where.excluded)
+		return BTRFS_POLICY_ON_EXCLUDED;
+	if (!where.other)
+		return BTRFS_POLICY_PLACED;
+	set_limits(&limits, sites, count, chunk->type);
+	where.vacant = count_vacant(sites, count, chunk,
+				    chunk->stripe_length * limits.profile->dev_stripes);
+	return btrfs_role_misplaced(&where, &limits.role) ? BTRFS_POLICY_ON_SECOND_CHOICE :
+							     BTRFS_POLICY_PLACED;
+}
+
+/* Stripes that are not on a device of the first choice for the type. */
+uint32_t bp_not_first_choice(struct bp_site *sites, size_t count, uint64_t type,
+			     const uint64_t *devids, uint32_t stripes)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < stripes; i++) {
+		const struct bp_site *site = bp_site_find(sites, count, devids[i]);
+
+		found += !site || rank_of(site, type) != BTRFS_ROLE_RANK_FIRST;
+	}
+	return found;
+}
+
+/* Is this device one of those that make the chunk misplaced? */
+bool bp_site_misuses(const struct bp_site *site, const struct btrfs_policy_chunk *chunk)
+{
+	enum btrfs_role_rank rank = rank_of(site, chunk->type);
+
+	if (chunk->misplaced == BTRFS_POLICY_PLACED)
+		return false;
+	if (rank == BTRFS_ROLE_RANK_EXCLUDED)
+		return true;
+	return chunk->misplaced == BTRFS_POLICY_ON_SECOND_CHOICE &&
+	       rank != BTRFS_ROLE_RANK_FIRST;
+}

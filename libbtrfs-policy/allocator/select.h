@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which devices the kernel's allocator would take for a chunk.
+ */
+#ifndef BP_SELECT_H
+#define BP_SELECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "btrfs-policy.h"
+
+/* select.c: a device as the allocator sees it, real or imagined */
+struct bp_site {
+	uint64_t devid;
+	enum btrfs_policy_role role;
+	bool writeable;
+	uint64_t size;
+	uint64_t room; /* bytes that chunks could take */
+	uint64_t hole; /* the most of them in one piece; 0: all */
+	bool lost;     /* in a what-if */
+};
+
+/* Nothing is ever put into the first MiB of a device. */
+#define BP_DEVICE_RESERVED (1024ULL * 1024)
+
+/* A chunk that would be allocated; `devids` and `offsets` have an entry for each stripe. */
+struct bp_target {
+	uint64_t length;
+	uint64_t stripe_length;
+	uint64_t wanted; /* length of hole that was looked for on each device */
+	uint32_t stripes;
+	uint64_t *devids;
+	uint64_t *offsets; /* array.c fills them in */
+};
+
+struct bp_site *bp_site_find(struct bp_site *sites, size_t count, uint64_t devid);
+size_t bp_target_capacity(size_t sites);
+int bp_select(const struct bp_site *sites, size_t count, uint64_t type,
+	      struct bp_target *target);
+enum btrfs_policy_misplaced bp_judge(struct bp_site *sites, size_t count,
+				     const struct btrfs_policy_chunk *chunk);
+uint32_t bp_not_first_choice(struct bp_site *sites, size_t count, uint64_t type,
+			     const uint64_t *devids, uint32_t stripes);
+bool bp_site_misuses(const struct bp_site *site, const struct btrfs_policy_chunk *chunk);
+uint64_t bp_site_hole(const struct bp_site *site);
+uint64_t bp_site_room_for(const struct bp_site *site, uint64_t type);
+uint64_t bp_site_offer(const struct bp_site *site, uint64_t type);
+uint64_t bp_worthwhile(const struct bp_site *sites, size_t count, uint64_t type);
+uint64_t bp_largest_chunk(const struct bp_site *sites, size_t count, uint64_t type);
+uint64_t bp_type_of_new(uint64_t kind_flags, uint64_t profiles, uint32_t writeable);
+bool bp_excluded(const struct bp_site *site, uint64_t type);
+uint32_t bp_allowed_sites(const struct bp_site *sites, size_t count, uint64_t type);
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The real machine.  This folder alone names /sys and makes ioctls.  Returns 0 or
+ * -errno, prints nothing, decides nothing.
+ */
+#include <btrfsutil.h>
+#include <fcntl.h>
+#include <libmount.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "backend/linux.h"
+#include "core/handle.h"
+
+struct linux_backend {
+	int fd;
+};
+
+static inline void close_at_end(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+#define _cleanup_close_ BP_CLEANUP(close_at_end)
+
+void *bp_backend_linux_new(void)
+{
+	struct linux_backend *linux_be = calloc(1, sizeof(*linux_be));
+
+	if (linux_be)
+		linux_be->fd = -1;
+	return linux_be;
+}
+
+static void linux_destroy(void *self)
+{
+	free(self);
+}
+
+static int fd_of(void *self)
+{
+	return ((struct linux_backend *)self)->fd;
+}
+
+/* The kernel answers some calls with positive numbers of its own. */
+static int linux_ioctl(void *self, unsigned long request, void *arg)
+{
+	int ret = ioctl(fd_of(self), request, arg);
+
+	if (ret < 0)
+		return -errno;
+	if (ret == BTRFS_ERROR_DEV_EXCL_RUN_IN_PROGRESS)
+		return -EBUSY;
+	return ret > 0 ? -EIO : 0;
+}
+
+/* ---- The file system ---------------------------------------------------- */
+
+static int linux_open(void *self, const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct linux_backend *linux_be = self;
+	struct statfs st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstatfs(fd, &st) < 0)
+		return -errno;
+	if (st.f_type != BTRFS_SUPER_MAGIC)
+		return -EINVAL;
+	linux_be->fd = fd;
+	fd = -1;
+	return 0;
+}
+
+static void linux_close(void *self)
+{
+	struct linux_backend *linux_be = self;
+
+	close_at_end(&linux_be->fd);
+	linux_be->fd = -1;
+}
+
+static int linux_read_only(void *self, bool *read_only)
+{
+	struct statvfs st;
+
+	if (fstatvfs(fd_of(self), &st) < 0)
+		return -errno;
+	*read_only = st.f_flag & ST_RDONLY;
+	return 0;
+}
+
+static int linux_label(void *self, char *label, size_t size)
+{
+	char text[BTRFS_LABEL_SIZE] = "";
+	int ret = linux_ioctl(self, BTRFS_IOC_GET_FSLABEL, text);
+
+	if (ret)
+		return ret;
+	memcpy(label, text, size < sizeof(text) ? size : sizeof(text));
+	return 0;
+}
+
+static int linux_fs_info(void *self, struct btrfs_ioctl_fs_info_args *info)
+{
+	return linux_ioctl(self, BTRFS_IOC_FS_INFO, info);
+}
+
+static int linux_dev_info(void *self, struct btrfs_ioctl_dev_info_args *info)
+{
+	return linux_ioctl(self, BTRFS_IOC_DEV_INFO, info);
+}
+
+static int linux_tree_search(void *self, struct btrfs_ioctl_search_args_v2 *args)
+{
+	return linux_ioctl(self, BTRFS_IOC_TREE_SEARCH_V2, args);
+}
+
+static int linux_sync(void *self)
+{
+	enum btrfs_util_error err = btrfs_util_sync_fd(fd_of(self));
+
+	return err == BTRFS_UTIL_OK ? 0 : -errno;
+}
+
+static int linux_balance(void *self, struct btrfs_ioctl_balance_args *args)
+{
+	return linux_ioctl(self, BTRFS_IOC_BALANCE_V2, args);
+}
+
+static int linux_balance_state(void *self, struct btrfs_ioctl_balance_args *args)
+{
+	return linux_ioctl(self, BTRFS_IOC_BALANCE_PROGRESS, args);
+}
+
+/* The kernel keeps the path for people: of device-mapper the name, not the number. */
+static char *canonical(const char *path)
+{
+	return mnt_resolve_path(path, NULL);
+}
+
+static int add_plainly(void *self, const char *path)
+{
+	struct btrfs_ioctl_vol_args args = {};
+
+	if (strlen(path) >= sizeof(args.name))
+		return -ENAMETOOLONG;
+	strcpy(args.name, path);
+	return linux_ioctl(self, BTRFS_IOC_ADD_DEV, &args);
+}
+
+/* A kernel that has the ioctl refuses these flags. */
+static int can_add_with_role(void *self)
+{
+	struct bp_ioctl_add_dev_role_args args = { .flags = ~0U };
+	int ret = linux_ioctl(self, BP_IOC_ADD_DEV_ROLE, &args);
+
+	return ret == -ENOTTY ? ret : 0;
+}
+
+static int linux_add_device(void *self, const char *path, enum btrfs_policy_role role)
+{
+	_cleanup_free_ char *name = path ? canonical(path) : NULL;
+	struct bp_ioctl_add_dev_role_args args = { .path = (uintptr_t)name, .role = role };
+
+	if (!path)
+		return can_add_with_role(self);
+	if (!name)
+		return -ENOMEM;
+	if (role == BTRFS_POLICY_ROLE_DATA_PREFERRED)
+		return add_plainly(self, name);
+	return linux_ioctl(self, BP_IOC_ADD_DEV_ROLE, &args);
+}
+
+static int linux_roles(void *self, struct bp_ioctl_device_roles_args *args)
+{
+	return linux_ioctl(self, BP_IOC_DEVICE_ROLES, args);
+}
+
+/* ---- sysfs -------------------------------------------------------------- */
+
+static char *sysfs_path(const char *name)
+{
+	return bp_format(BP_SYSFS "%s", name);
+}
+
+static int linux_sysfs_exists(void *self, const char *name)
+{
+	_cleanup_free_ char *path = sysfs_path(name);
+
+	if (!path)
+		return -ENOMEM;
+	if (access(path, F_OK) == 0)
+		return 1;
+	return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
+}
+
+static int linux_sysfs_read(void *self, const char *name, char *buf, size_t size)
+{
+	_cleanup_free_ char *path = sysfs_path(name);
+	_cleanup_close_ int fd = -1;
+	ssize_t length;
+
+	if (!path)
+		return -ENOMEM;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	length = read(fd, buf, size);
+	if (length < 0)
+		return -errno;
+	if ((size_t)length == size)
+		return -EOVERFLOW;
+	if (length && buf[length - 1] == '\n')
+		length--;
+	buf[length] = '\0';
+	return 0;
+}
+
+/* One write is one setting: a file of sysfs never takes half of it. */
+static int linux_sysfs_write(void *self, const char *name, const char *text)
+{
+	_cleanup_free_ char *path = sysfs_path(name);
+	_cleanup_close_ int fd = -1;
+
+	if (!path)
+		return -ENOMEM;
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
+}
+
+/* ---- Devices and time --------------------------------------------------- */
+
+static int linux_device_number(void *self, const char *path, uint64_t *number)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return -errno;
+	if (!S_ISBLK(st.st_mode))
+		return -ENOTBLK;
+	*number = st.st_rdev;
+	return 0;
+}
+
+static uint64_t linux_now(void *self)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+/* A signal may cut it short, which callers see as time not gone by. */
+static void linux_sleep(void *self, uint64_t nanoseconds)
+{
+	struct timespec wait = {
+		.tv_sec = nanoseconds / 1000000000,
+		.tv_nsec = nanoseconds % 1000000000,
+	};
+
+	nanosleep(&wait, NULL);
+}
+
+const struct bp_backend bp_backend_linux = {
+	.destroy = linux_destroy,
+	.mount_of = bp_linux_mount_of,
+	.mounts = bp_linux_mounts,
+	.open = linux_open,
+	.close = linux_close,
+	.read_only = linux_read_only,
+	.label = linux_label,
+	.fs_info = linux_fs_info,
+	.dev_info = linux_dev_info,
+	.tree_search = linux_tree_search,
+	.sync = linux_sync,
+	.balance = linux_balance,
+	.balance_state = linux_balance_state,
+	.roles = linux_roles,
+	.sysfs_exists = linux_sysfs_exists,
+	.sysfs_read = linux_sysfs_read,
+	.sysfs_write = linux_sysfs_write,
+	.device_number = linux_device_number,
+	.facts = bp_linux_facts,
+	.look_at_new = bp_linux_look_at_new,
+	.wipe = bp_linux_wipe,
+	.add_device = linux_add_device,
+	.saved_read = bp_linux_saved_read,
+	.saved_write = bp_linux_saved_write,
+	.saved_lock = bp_linux_saved_lock,
+	.saved_unlock = bp_linux_saved_unlock,
+	.bdi_fsid = bp_linux_bdi_fsid,
+	.now = linux_now,
+	.sleep = linux_sleep,
+};
+
+BP_PUBLIC struct btrfs_policy_fs *btrfs_policy_fs_new(void)
+{
+	void *backend = bp_backend_linux_new();
+	struct btrfs_policy_fs *fs;
+
+	if (!backend)
+		return NULL;
+	fs = bp_fs_new_with(&bp_backend_linux, backend);
+	if (!fs)
+		bp_backend_linux.destroy(backend);
+	return fs;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The backend of the running kernel, and its parts that other backends use too.
+ */
+#ifndef BP_LINUX_H
+#define BP_LINUX_H
+
+#include "core/backend.h"
+
+extern const struct bp_backend bp_backend_linux;
+/* State for bp_backend_linux, or NULL without memory. */
+void *bp_backend_linux_new(void);
+/* Parts of bp_backend_linux that stand in a file of their own. */
+int bp_linux_mount_of(void *self, const char *path, struct bp_mount *mount);
+int bp_linux_mounts(void *self, struct bp_mount **list, size_t *count);
+int bp_linux_facts(void *self, const char *path, struct bp_facts *facts);
+int bp_linux_look_at_new(void *self, const char *path, char **signature);
+int bp_linux_wipe(void *self, const char *path);
+
+int bp_linux_saved_read(void *self, const char *fsid, char **text);
+int bp_linux_saved_write(void *self, const char *fsid, const char *text);
+int bp_linux_saved_lock(void *self, int *lock);
+void bp_linux_saved_unlock(void *self, int lock);
+int bp_linux_bdi_fsid(void *self, const char *bdi, char *fsid);
+
+#endif

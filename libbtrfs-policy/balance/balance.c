@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns the run: look, plan, move one chunk, look again, until nothing is left
+ * that could be moved.  A chunk that the kernel finds no room for is put off
+ * until others have moved.  It ends for certain: there are a few rounds, in each
+ * only chunks of its first picture are moved, each of them once, and what was put
+ * off is tried again only if something has moved since.
+ */
+#include <string.h>
+
+#include "balance/balance.h"
+
+/* One, another for what the kernel made on the wrong devices meanwhile, one to spare. */
+#define ROUNDS 3
+
+/* A chunk of the round's first picture that was not moved yet. */
+struct left {
+	uint64_t logical;
+	bool put_off;
+};
+
+struct run {
+	struct btrfs_policy_fs *fs;
+	struct btrfs_policy_balance_options options;
+	struct btrfs_policy_balance_report *report;
+	struct btrfs_policy_progress progress;
+	bool stop_asked;   /* by the progress callback */
+	bool paused;	   /* by the user, while an earlier balance was finished */
+	uint64_t started;
+	unsigned int rounds;
+	uint64_t round_used; /* bytes in misplaced chunks when the last one began */
+	uint64_t round_misplaced; /* how many chunks these were */
+	struct left *left; /* ascending */
+	size_t left_count;
+	size_t put_off;	   /* of those */
+	bool moved_since;  /* something, after the first of them was put off */
+	struct btrfs_policy_placement *placement;
+	struct btrfs_policy_plan *plan;
+	uint64_t floor;	  /* metadata slack, as the first plan says */
+	uint64_t skipped; /* the kernel left them where they are */
+};
+
+struct report {
+	struct btrfs_policy_balance_report pub;
+	char *text;
+};
+
+BP_PUBLIC void btrfs_policy_balance_report_free(struct btrfs_policy_balance_report *report)
+{
+	struct report *full = (struct report *)report;
+
+	if (!full)
+		return;
+	free(full->text);
+	free(full);
+}
+
+/* ---- Chunks that may be moved ------------------------------------------- */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct left *left = a, *right = b;
+
+	return (left->logical > right->logical) - (left->logical < right->logical);
+}
+
+static int remember_chunks(struct run *run)
+{
+	size_t count = run->placement->chunk_count;
+	struct left *left = calloc(count + 1, sizeof(*left));
+
+	if (!left)
+		return bp_nomem(run->fs);
+	for (size_t i = 0; i < count; i++)
+		left[i].logical = run->placement->chunks[i].logical;
+	free(run->left);
+	run->left = left;
+	run->left_count = count;
+	return 0;
+}
+
+static struct left *find_left(const struct run *run, uint64_t logical)
+{
+	const struct left key = { .logical = logical };
+
+	return bsearch(&key, run->left, run->left_count, sizeof(*run->left), by_address);
+}
+
+static void forget(struct run *run, uint64_t logical)
+{
+	struct left *entry = find_left(run, logical);
+	size_t behind = run->left + run->left_count - (entry + 1);
+
+	memmove(entry, entry + 1, behind * sizeof(*entry));
+	run->left_count--;
+}
+
+static bool may_move(const struct btrfs_policy_chunk *chunk, const void *user)
+{
+	const struct run *run = user;
+	const struct left *entry;
+
+	if (!run->left)
+		return true;
+	entry = find_left(run, chunk->logical);
+	return entry && !entry->put_off;
+}
+
+static const struct btrfs_policy_chunk *next_chunk(const struct run *run)
+{
+	const struct btrfs_policy_step *step = btrfs_policy_plan_step(run->plan, 0);
+
+	return step ? step->chunk : NULL;
+}
+
+/* ---- Chunks that the kernel found no room for --------------------------- */
+
+static int look(struct run *run);
+
+static int put_off(struct run *run, uint64_t logical)
+{
+	if (!run->put_off++)
+		run->moved_since = false;
+	find_left(run, logical)->put_off = true;
+	return look(run);
+}
+
+/* All of them, if anything has moved: there may be room now. */
+static bool try_again(struct run *run)
+{
+	if (!run->put_off || !run->moved_since)
+		return false;
+	for (size_t i = 0; i < run->left_count; i++)
+		run->left[i].put_off = false;
+	run->put_off = 0;
+	return true;
+}
+
+/* The next one from `at` on that is out of place still, or NULL. */
+static const struct btrfs_policy_chunk *next_put_off(const struct run *run, size_t *at)
+{
+	const struct btrfs_policy_chunk *chunk;
+
+	while (run->put_off && *at < run->left_count) {
+		const struct left *entry = &run->left[(*at)++];
+
+		chunk = entry->put_off ? bp_placement_find(run->placement, entry->logical) : NULL;
+		if (chunk && chunk->misplaced)
+			return chunk;
+	}
+	return NULL;
+}
+
+/* ---- Progress ----------------------------------------------------------- */
+
+static uint64_t elapsed(const struct run *run)
+{
+	return run->fs->ops->now(run->fs->backend) - run->started;
+}
+
+static int tick(void *user)
+{
+	struct run *run = user;
+
+	run->progress.elapsed_ns = elapsed(run);
+	if (run->options.progress && run->options.progress(&run->progress, run->options.user))
+		run->stop_asked = true;
+	return run->stop_asked;
+}
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The chunk that is `i` ahead: the plan first, then what is tried again behind it. */
+static const struct btrfs_policy_chunk *ahead(const struct run *run, size_t i, size_t *at)
+{
+	const struct btrfs_policy_step *step = btrfs_policy_plan_step(run->plan, i);
+
+	return step ? step->chunk : next_put_off(run, at);
+}
+
+/* As far as the limit lets it. */
+static void set_progress(struct run *run, const struct btrfs_policy_chunk *next)
+{
+	struct btrfs_policy_progress *progress = &run->progress;
+	uint64_t most = run->options.limit ? run->options.limit - progress->chunks_done :
+					     UINT64_MAX;
+	const struct btrfs_policy_chunk *chunk;
+	size_t at = 0;
+
+	progress->chunks_total = progress->chunks_done;
+	progress->bytes_total = progress->bytes_done;
+	for (uint64_t i = 0; next && i < most; i++) {
+		chunk = ahead(run, i, &at);
+		if (!chunk)
+			break;
+		progress->chunks_total++;
+		progress->bytes_total += chunk->used;
+	}
+	progress->logical = next ? next->logical : 0;
+	/* At the end it stays the kind of the last chunk. */
+	if (next)
+		progress->kind = next->kind;
+}
+
+/* ---- Looking ------------------------------------------------------------ */
+
+/* Misplaced chunks that were not there before: what was moved went wrong again. */
+static bool landed_wrong(const struct btrfs_policy_placement *before,
+			 const struct btrfs_policy_placement *after)
+{
+	for (size_t i = 0; i < after->chunk_count; i++) {
+		const struct btrfs_policy_chunk *chunk = &after->chunks[i];
+
+		if (chunk->misplaced && !bp_placement_find(before, chunk->logical))
+			return true;
+	}
+	return false;
+}
+
+static int look(struct run *run)
+{
+	const struct bp_plan_choice choice = {
+		.floor = run->floor, .partial = run->put_off, .may_move = may_move, .user = run,
+	};
+	struct btrfs_policy_placement *before = run->placement;
+	struct btrfs_policy_placement *now = NULL;
+	int ret;
+
+	ret = btrfs_policy_fs_refresh(run->fs);
+	if (!ret)
+		ret = btrfs_policy_placement_read(run->fs, &now);
+	if (ret)
+		return ret;
+	if (before)
+		run->report->moved_in_vain += landed_wrong(before, now);
+	btrfs_policy_placement_free(before);
+	run->placement = now;
+	run->report->still_misplaced = now->totals.misplaced_chunks;
+	btrfs_policy_plan_free(run->plan);
+	run->plan = NULL;
+	ret = bp_plan_new(run->fs, now, &choice, &run->plan);
+	if (!ret)
+		run->floor = btrfs_policy_plan_summary(run->plan)->slack_floor;
+	return ret;
+}
+
+/* ---- Rounds ------------------------------------------------------------- */
+
+static uint64_t misplaced_used(const struct btrfs_policy_placement *placement)
+{
+	uint64_t used = 0;
+
+	for (size_t i = 0; i < placement->chunk_count; i++)
+		if (placement->chunks[i].misplaced)
+			used += placement->chunks[i].used;
+	return used;
+}
+
+static int begin_round(struct run *run)
+{
+	run->rounds++;
+	run->round_used = misplaced_used(run->placement);
+	run->round_misplaced = run->report->still_misplaced;
+	run->skipped = 0;
+	return remember_chunks(run);
+}
+
+/*
+ * The kernel makes chunks for its own work, too, where there is room at that moment;
+ * better room comes later.  A round that put nothing right is the last.
+ */
+static bool needs_round(const struct run *run)
+{
+	if (!run->report->still_misplaced || run->rounds == ROUNDS || !run->fs->enforced ||
+	    run->put_off || btrfs_policy_plan_blocked(run->plan))
+		return false;
+	return run->report->still_misplaced < run->round_misplaced ||
+	       misplaced_used(run->placement) < run->round_used;
+}
+
+static int next_round(struct run *run)
+{
+	int ret = begin_round(run);
+
+	run->report->considered += run->report->still_misplaced;
+	run->report->misplaced += run->report->still_misplaced;
+	/* The plan knows only what could be moved in the last one. */
+	if (!ret)
+		ret = look(run);
+	return ret;
+}
+
+/* ---- Moving ------------------------------------------------------------- */
+
+static enum btrfs_policy_balance_end end_of(int err, bool paused)
+{
+	if (err == -ECANCELED)
+		return paused ? BTRFS_POLICY_END_PAUSED : BTRFS_POLICY_END_CANCELED;
+	return BTRFS_POLICY_END_FAILED;
+}
+
+/* Wait until nothing else is at work; the picture is old then and taken anew. */
+static int wait_turn(struct run *run)
+{
+	bool can_wait;
+	int ret;
+
+	ret = bp_exclusive_check(run->fs, &can_wait);
+	if (ret != -EBUSY || !can_wait || !run->options.enqueue)
+		return ret;
+	ret = bp_exclusive_wait(run->fs, true, tick, run);
+	return ret ? ret : look(run);
+}
+
+static int stop(struct run *run)
+{
+	run->report->end = BTRFS_POLICY_END_STOPPED;
+	return bp_error(run->fs, -ECANCELED,
+			"stopped moving chunks of '%s' on request; run it again to go on",
+			run->fs->mount_point);
+}
+
+static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
+{
+	struct bp_relocation relocation = {};
+	uint64_t used = chunk->used;
+	int ret;
+
+	ret = bp_relocate(run->fs, chunk, &relocation);
+	if (ret == -EBUSY && run->options.enqueue)
+		return tick(run) ? stop(run) : 0;
+	if (ret == -ENOSPC)
+		return put_off(run, chunk->logical);
+	if (ret) {
+		run->report->end = end_of(ret, relocation.paused);
+		return ret;
+	}
+	forget(run, chunk->logical);
+	run->progress.chunks_done++;
+	run->progress.bytes_done += used;
+	run->report->relocated += relocation.moved;
+	run->report->relocated_used += relocation.moved ? used : 0;
+	run->skipped += !relocation.moved;
+	run->moved_since |= relocation.moved;
+	return look(run);
+}
+
+static bool at_limit(const struct run *run)
+{
+	return run->options.limit && run->progress.chunks_done >= run->options.limit;
+}
+
+static int end_at_limit(struct run *run)
+{
+	set_progress(run, NULL);
+	tick(run);
+	run->report->end = BTRFS_POLICY_END_LIMIT;
+	return 0;
+}
+
+static int end_with_refused(struct run *run, uint64_t first, uint64_t more)
+{
+	_cleanup_free_ char *others = more ? bp_format(" and %llu more", (unsigned long long)more) :
+					     strdup("");
+
+	run->report->end = BTRFS_POLICY_END_NO_SPACE;
+	return bp_error(run->fs, -ENOSPC,
+			"the kernel found no room to move chunk %llu%s of '%s'; free some space and run it again",
+			(unsigned long long)first, others ? others : "", run->fs->mount_point);
+}
+
+static int end_without_chunk(struct run *run)
+{
+	const char *blocked = btrfs_policy_plan_blocked(run->plan);
+	const struct btrfs_policy_chunk *refused;
+	uint64_t more = 0;
+	size_t at = 0;
+
+	set_progress(run, NULL);
+	tick(run);
+	refused = next_put_off(run, &at);
+	while (refused && next_put_off(run, &at))
+		more++;
+	if (refused)
+		return end_with_refused(run, refused->logical, more);
+	if (!blocked)
+		return 0;
+	run->report->end = BTRFS_POLICY_END_NO_SPACE;
+	return bp_error(run->fs, -ENOSPC, "%s", blocked);
+}
+
+static int move_all(struct run *run)
+{
+	const struct btrfs_policy_chunk *chunk;
+	int ret = 0;
+
+	while (!ret) {
+		chunk = next_chunk(run);
+		if (!chunk && try_again(run)) {
+			ret = look(run);
+			continue;
+		}
+		if (!chunk && needs_round(run)) {
+			ret = next_round(run);
+			continue;
+		}
+		if (!chunk)
+			return end_without_chunk(run);
+		if (at_limit(run))
+			return end_at_limit(run);
+		set_progress(run, chunk);
+		if (tick(run))
+			return stop(run);
+		ret = wait_turn(run);
+		/* Waiting may have brought a new plan: the chunk is looked up again. */
+		chunk = ret ? NULL : next_chunk(run);
+		if (chunk)
+			ret = move(run, chunk);
+	}
+	return ret;
+}
+
+/* ---- Beginning and end -------------------------------------------------- */
+
+static int may_run(struct run *run)
+{
+	struct btrfs_policy_fs *fs = run->fs;
+
+	if (fs->info.read_only)
+		return bp_error(fs, -EROFS,
+				"cannot move chunks of '%s': it is mounted read-only",
+				fs->mount_point);
+	if (run->options.unenforced || fs->info.mixed || fs->enforced)
+		return 0;
+	return bp_error(fs, -EOPNOTSUPP, "cannot steer chunks on '%s': %s; %s", fs->mount_point,
+			fs->enforced_why, bp_enforced_advice(fs));
+}
+
+static int begin(struct run *run)
+{
+	int ret = bp_leftover_finish(run->fs, &run->paused, tick, run);
+
+	if (ret)
+		return ret;
+	ret = run->fs->ops->sync(run->fs->backend);
+	if (ret < 0)
+		return bp_failed(run->fs, ret, "cannot sync '%s'", run->fs->mount_point);
+	ret = look(run);
+	if (ret)
+		return ret;
+	ret = bp_may_move_chunks(run->fs, run->placement);
+	if (ret)
+		return ret;
+	run->report->considered = run->placement->totals.chunks;
+	run->report->misplaced = run->placement->totals.misplaced_chunks;
+	return begin_round(run);
+}
+
+static char *why_left(const struct run *run)
+{
+	const struct btrfs_policy_balance_report *report = run->report;
+	const char *blocked = run->plan ? btrfs_policy_plan_blocked(run->plan) : NULL;
+
+	if (report->end == BTRFS_POLICY_END_LIMIT)
+		return bp_format("the limit of %llu was reached",
+				 (unsigned long long)run->options.limit);
+	if (report->end != BTRFS_POLICY_END_DONE)
+		return strdup(run->fs->error);
+	if (blocked)
+		return strdup(blocked);
+	return bp_format("%llu moved and landed wrong again, %llu not moved by the kernel, others came or were left meanwhile",
+			 (unsigned long long)report->moved_in_vain,
+			 (unsigned long long)run->skipped);
+}
+
+static char *describe_left(const struct run *run)
+{
+	uint64_t left = run->report->still_misplaced;
+	_cleanup_free_ char *why = NULL;
+
+	if (!left)
+		return strdup("");
+	why = why_left(run);
+	return why ? bp_format("%llu %s misplaced: %s", (unsigned long long)left,
+			       left == 1 ? "chunk stays" : "chunks stay", why) : NULL;
+}
+
+static int finish(struct run *run, int err)
+{
+	struct report *full = (struct report *)run->report;
+
+	if (err && !run->report->end)
+		run->report->end = err == -ECANCELED && run->stop_asked ?
+				   BTRFS_POLICY_END_STOPPED : end_of(err, run->paused);
+	run->report->elapsed_ns = elapsed(run);
+	full->text = describe_left(run);
+	run->report->text = full->text ? full->text : "";
+	btrfs_policy_placement_free(run->placement);
+	btrfs_policy_plan_free(run->plan);
+	free(run->left);
+	return err;
+}
+
+static void take_options(struct run *run, const struct btrfs_policy_balance_options *options)
+{
+	if (options)
+		memcpy(&run->options, options,
+		       min_u64(options->size, sizeof(run->options)));
+}
+
+BP_PUBLIC int btrfs_policy_balance_check(struct btrfs_policy_fs *fs,
+					 const struct btrfs_policy_balance_options *options)
+{
+	struct run run = { .fs = fs };
+	bool can_wait, ours = false;
+	int ret;
+
+	if (!fs->open)
+		return bp_not_open(fs);
+	take_options(&run, options);
+	ret = may_run(&run);
+	if (!ret)
+		ret = bp_leftover_is_ours(fs, &ours);
+	if (ret || ours)
+		return ret;
+	ret = bp_exclusive_check(fs, &can_wait);
+	return ret == -EBUSY && can_wait && run.options.enqueue ? 0 : ret;
+}
+
+BP_PUBLIC int btrfs_policy_balance(struct btrfs_policy_fs *fs,
+				   const struct btrfs_policy_balance_options *options,
+				   struct btrfs_policy_balance_report **report)
+{
+	struct run run = { .fs = fs };
+	int ret;
+
+	*report = NULL;
+	if (!fs->open)
+		return bp_not_open(fs);
+	take_options(&run, options);
+	ret = may_run(&run);
+	if (ret)
+		return ret;
+	run.report = calloc(1, sizeof(struct report));
+	if (!run.report)
+		return bp_nomem(fs);
+	run.started = fs->ops->now(fs->backend);
+	*report = run.report;
+	ret = begin(&run);
+	if (!ret)
+		ret = move_all(&run);
+	return finish(&run, ret);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns what an earlier run left behind: the balance of one chunk that was paused,
+ * or that the kernel took up again when the file system was mounted.  It is
+ * finished before anything is planned.  Balances of others are left alone.
+ */
+#include <string.h>
+
+#include "balance/balance.h"
+
+/* For a commit that takes its time. */
+#define NAPS 120
+
+/* Taken up again the kernel adds a filter by usage to ours. */
+static bool filter_is_ours(const struct btrfs_balance_args *filter)
+{
+	const uint64_t known = BTRFS_BALANCE_ARGS_VRANGE | BTRFS_BALANCE_ARGS_USAGE;
+
+	return filter->flags & BTRFS_BALANCE_ARGS_VRANGE && !(filter->flags & ~known) &&
+	       filter->vend == filter->vstart + 1;
+}
+
+/* The one chunk that such a balance is about, or 0. */
+static uint64_t chunk_of(const struct btrfs_ioctl_balance_args *args)
+{
+	const struct btrfs_balance_args *filter;
+
+	switch (args->flags & BTRFS_BALANCE_TYPE_MASK) {
+	case BTRFS_BALANCE_DATA:
+		filter = &args->data;
+		break;
+	case BTRFS_BALANCE_METADATA:
+		filter = &args->meta;
+		break;
+	case BTRFS_BALANCE_SYSTEM:
+		filter = &args->sys;
+		break;
+	default:
+		return 0;
+	}
+	return filter_is_ours(filter) ? filter->vstart : 0;
+}
+
+struct leftover {
+	bool there;
+	bool paused;
+	uint64_t chunk;		/* 0: not one of ours */
+};
+
+static int look(struct btrfs_policy_fs *fs, struct leftover *leftover)
+{
+	struct btrfs_ioctl_balance_args args = {};
+	int ret = fs->ops->balance_state(fs->backend, &args);
+
+	memset(leftover, 0, sizeof(*leftover));
+	if (ret == -ENOTCONN)
+		return 0;
+	if (ret)
+		return bp_failed(fs, ret, "cannot see whether a balance of '%s' is under way",
+				 fs->mount_point);
+	leftover->there = true;
+	leftover->paused = !(args.state & BTRFS_BALANCE_STATE_RUNNING);
+	leftover->chunk = chunk_of(&args);
+	return 0;
+}
+
+static int resume(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused)
+{
+	struct btrfs_ioctl_balance_args args = { .flags = BTRFS_BALANCE_RESUME };
+	int ret = fs->ops->balance(fs->backend, &args);
+
+	/* Somebody else was faster, or there is no room: the plan knows what to do first. */
+	if (ret == -ENOTCONN || ret == -EINPROGRESS || ret == -ENOSPC)
+		return 0;
+	*paused = args.state & BTRFS_BALANCE_STATE_PAUSE_REQ;
+	if (ret == -ECANCELED)
+		return bp_canceled(fs, *paused);
+	if (ret)
+		return bp_failed(fs, ret, "cannot finish moving chunk %llu of '%s'",
+				 (unsigned long long)chunk, fs->mount_point);
+	return 0;
+}
+
+static int nap(struct btrfs_policy_fs *fs, int (*tick)(void *user), void *user)
+{
+	if (tick(user))
+		return bp_error(fs, -ECANCELED,
+				"stopped while the kernel finishes an earlier balance of '%s'",
+				fs->mount_point);
+	fs->ops->sleep(fs->backend, BP_TICK);
+	return 0;
+}
+
+/* When its process was killed a balance goes away in two steps with a commit between. */
+static int wait_until_gone(struct btrfs_policy_fs *fs, int (*tick)(void *user), void *user)
+{
+	struct leftover leftover;
+	int ret = 0;
+
+	for (int naps = 0; !ret && naps < NAPS; naps++) {
+		_cleanup_free_ char *name = NULL;
+
+		if (btrfs_policy_exclusive_operation(fs, &name) || strcmp(name, "balance"))
+			return 0;
+		ret = look(fs, &leftover);
+		if (ret || leftover.there)
+			return ret;
+		ret = nap(fs, tick, user);
+	}
+	return ret;
+}
+
+/*
+ * Waits for one chunk at most: if another one is under way then, somebody else is
+ * at work.
+ */
+int bp_leftover_finish(struct btrfs_policy_fs *fs, bool *paused, int (*tick)(void *user),
+		       void *user)
+{
+	struct leftover leftover;
+	uint64_t first;
+	int ret = look(fs, &leftover);
+
+	if (!ret && leftover.chunk && leftover.paused)
+		return resume(fs, leftover.chunk, paused);
+	first = leftover.chunk;
+	while (!ret && leftover.chunk && leftover.chunk == first && !leftover.paused) {
+		ret = nap(fs, tick, user);
+		if (!ret)
+			ret = look(fs, &leftover);
+	}
+	return ret || leftover.there ? ret : wait_until_gone(fs, tick, user);
+}
+
+/* Is what stands in the way a balance that bp_leftover_finish() would finish? */
+int bp_leftover_is_ours(struct btrfs_policy_fs *fs, bool *ours)
+{
+	struct leftover leftover;
+	int ret = look(fs, &leftover);
+
+	*ours = leftover.chunk;
+	return ret;
+}
+
+/* Is the balance of this chunk there still, and paused? */
+int bp_leftover_is_paused(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused)
+{
+	struct leftover leftover;
+	int ret = look(fs, &leftover);
+
+	*paused = !ret && leftover.paused && leftover.chunk == chunk;
+	return ret;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns what data and metadata can grow to, and when that is little.  Asks the
+ * simulations of assume.c and plan.c; changes nothing.
+ */
+#include <string.h>
+
+#include "balance/plan.h"
+
+/* Growth below these is little: times what metadata uses now, parts of all data. */
+#define TIMES 10
+#define PARTS 10
+
+static uint64_t used_by(const struct btrfs_policy_placement *placement,
+			enum btrfs_policy_kind kind)
+{
+	uint64_t used = 0;
+
+	for (size_t i = 0; i < placement->profile_count; i++)
+		if (placement->profiles[i].kind == kind)
+			used += placement->profiles[i].used;
+	return used;
+}
+
+/* Bytes for more metadata once misplaced chunks are where their roles want them. */
+static int room_when_moved(struct btrfs_policy_fs *fs,
+			   const struct btrfs_policy_placement *placement, uint64_t *room)
+{
+	_cleanup_plan_ struct btrfs_policy_plan *plan = NULL;
+	int ret = btrfs_policy_plan_new(fs, placement, 0, &plan);
+
+	if (!ret)
+		*room = btrfs_policy_plan_summary(plan)->slack_after;
+	return ret;
+}
+
+/* Division, not multiplication: sums of sizes stay below 2^64, ten times them may not. */
+static bool is_little(const struct btrfs_policy_outlook *outlook)
+{
+	uint64_t most = outlook->metadata_used + outlook->metadata_more;
+	uint64_t data = outlook->data_used + outlook->data_more;
+
+	return most / TIMES < outlook->metadata_used || most < data / PARTS;
+}
+
+static unsigned int percent(uint64_t used, uint64_t more)
+{
+	return used + more ? (unsigned int)(100.0 * used / (used + more)) : 0;
+}
+
+BP_PUBLIC int btrfs_policy_placement_outlook(struct btrfs_policy_fs *fs,
+					     struct btrfs_policy_placement *placement,
+					     bool moved, struct btrfs_policy_outlook *outlook)
+{
+	struct btrfs_policy_fits fits;
+	int ret;
+
+	memset(outlook, 0, sizeof(*outlook));
+	if (fs->info.mixed)
+		return bp_error(fs, -EOPNOTSUPP,
+				"cannot tell metadata from data on '%s': it has mixed block groups",
+				fs->mount_point);
+	ret = btrfs_policy_placement_fits(fs, placement, &fits);
+	if (!ret && moved && !placement->remap_tree) /* with it chunks stay where they are */
+		ret = room_when_moved(fs, placement, &fits.metadata);
+	if (ret)
+		return ret;
+	outlook->data_used = used_by(placement, BTRFS_POLICY_KIND_DATA);
+	outlook->data_more = fits.data;
+	outlook->data_profile = fits.data_profile;
+	outlook->metadata_used = used_by(placement, BTRFS_POLICY_KIND_METADATA);
+	outlook->metadata_kept = placement->global_reserve;
+	if (fits.metadata > placement->global_reserve)
+		outlook->metadata_more = fits.metadata - placement->global_reserve;
+	outlook->metadata_profile = fits.metadata_profile;
+	outlook->metadata_percent = percent(outlook->metadata_used, outlook->metadata_more);
+	outlook->metadata_little = is_little(outlook);
+	return 0;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns the invariant of a plan.  While a chunk is in two places, and after it
+ * is in one again:
+ * - of data, metadata and system one more chunk can be made, if that was so;
+ * - metadata keeps its slack: what it can still take, in its chunks and as new
+ *   ones, does not fall below the floor, nor any further if it is below.
+ */
+#include "device-role-core.h"
+#include "balance/plan-state.h"
+
+#define GLOBAL_RESERVE_MAX (512ULL * 1024 * 1024)
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* ---- One more chunk ----------------------------------------------------- */
+
+/* Devices that offer a chunk of the type that many bytes in a piece. */
+uint32_t bp_plan_roomy_sites(const struct bp_plan_state *state, uint64_t type, uint64_t bytes)
+{
+	uint32_t found = 0;
+
+	for (size_t i = 0; i < state->array.count; i++) {
+		found += bp_site_offer(&state->array.sites[i], type) >= bytes;
+	}
+	return found;
+}
+
+static bool has_spare(const struct bp_plan_state *state, enum btrfs_policy_kind kind)
+{
+	uint64_t type = state->stocks[kind].type;
+	uint64_t bytes = state->worth[kind][bp_profile_index(type)];
+
+	return bp_plan_roomy_sites(state, type, bytes) >= bp_profile_of(type)->devs_min;
+}
+
+/* ---- Slack -------------------------------------------------------------- */
+
+/* Bytes of metadata that fit into new chunks, reckoned as the kernel's reservations do. */
+static uint64_t allocatable(const struct bp_plan_state *state, const uint64_t *more)
+{
+	uint64_t type = state->stocks[BTRFS_POLICY_KIND_METADATA].type;
+	const struct bp_profile *profile = bp_profile_of(type);
+	struct btrfs_role_space space = {};
+
+	for (size_t i = 0; i < state->array.count; i++) {
+		const struct bp_site *site = &state->array.sites[i];
+
+		if (site->writeable && !bp_excluded(site, type))
+			btrfs_role_space_add(&space, bp_site_room_for(site, type) +
+						     (more ? more[i] : 0));
+	}
+	return btrfs_role_space_for(&space, profile->copies / profile->dev_stripes +
+					    profile->parity) / profile->dev_stripes;
+}
+
+uint64_t bp_plan_slack(const struct bp_plan_state *state)
+{
+	return state->metadata_free + allocatable(state, NULL);
+}
+
+/*
+ * The slack that is left when all is done: devices have what misplaced data holds
+ * now besides, and what metadata holds has gone into what it can take there.
+ */
+static uint64_t slack_in_the_end(const struct bp_plan_state *state)
+{
+	const struct btrfs_policy_placement *placement = state->placement;
+	_cleanup_free_ uint64_t *more = calloc(state->array.count + 1, sizeof(*more));
+	uint64_t leaving = 0, room;
+
+	for (size_t i = 0; more && i < placement->chunk_count; i++) {
+		const struct btrfs_policy_chunk *chunk = &placement->chunks[i];
+
+		if (!chunk->misplaced)
+			continue;
+		if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
+			leaving += chunk->length;
+		for (uint32_t j = 0; j < chunk->stripes; j++) {
+			const struct bp_site *site = bp_site_find(state->array.sites,
+						state->array.count, chunk->devids[j]);
+
+			if (site)
+				more[site - state->array.sites] += chunk->stripe_length;
+		}
+	}
+	room = state->metadata_free + allocatable(state, more);
+	return room > leaving ? room - leaving : 0;
+}
+
+/*
+ * The most of what metadata has free in its chunks now, a tenth of what it uses,
+ * and a chunk of full size (1 GiB on each of its devices, less on small arrays)
+ * beside the global reserve.  An array that can never have that much keeps half
+ * of what it has in the end.
+ */
+uint64_t bp_plan_floor(const struct bp_plan_state *state, uint64_t reserve)
+{
+	const struct btrfs_policy_placement *placement = state->placement;
+	const struct bp_stock *stock = &state->stocks[BTRFS_POLICY_KIND_METADATA];
+	uint64_t used = 0, floor, end;
+
+	for (size_t i = 0; i < placement->profile_count; i++)
+		if (placement->profiles[i].kind == BTRFS_POLICY_KIND_METADATA)
+			used += placement->profiles[i].used;
+	if (!reserve)
+		reserve = used < GLOBAL_RESERVE_MAX ? used : GLOBAL_RESERVE_MAX;
+	floor = bp_largest_chunk(state->array.sites, state->array.count, stock->type) + reserve;
+	floor = max_u64(floor, max_u64(state->metadata_free, used / 10));
+	end = slack_in_the_end(state) / 2;
+	return floor < end ? floor : end;
+}
+
+/* ---- Both --------------------------------------------------------------- */
+
+void bp_plan_look(const struct bp_plan_state *state, struct bp_safety *safety)
+{
+	for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++)
+		safety->spare[kind] = state->stocks[kind].flags && has_spare(state, kind);
+	safety->slack = state->stocks[BTRFS_POLICY_KIND_METADATA].flags ?
+			bp_plan_slack(state) : 0;
+}
+
+/* Is the state now as safe as `before`? */
+int bp_plan_is_safe(struct bp_plan_state *state, const struct bp_safety *before)
+{
+	struct bp_safety *now = &state->safety;
+	uint64_t floor = state->floor < before->slack ? state->floor : before->slack;
+
+	bp_plan_look(state, now);
+	for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++) {
+		if (before->spare[kind] && !now->spare[kind]) {
+			state->short_kind = kind;
+			return BP_NO_SPARE;
+		}
+	}
+	if (now->slack >= floor)
+		return BP_FITS;
+	state->short_slack = floor - now->slack;
+	return BP_NO_SLACK;
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns the order of a plan.  Metadata goes as soon as there is room, the least
+ * used first; until then data leaves the devices that exclude it; then system,
+ * then the rest of the data.  Chunks that differ in nothing but in what they hold
+ * are a class, and only the least used of a class is ever tried: if that one
+ * finds no place, none of them does.  So a plan takes about n log n.
+ */
+#include <string.h>
+
+#include "balance/plan-state.h"
+
+/* Above this many chunks not every order is tried when the usual one fails. */
+#define SMALL 7
+
+enum phase { METADATA, SYSTEM, DATA_OFF_EXCLUDED, OTHER_DATA, PHASES };
+
+struct class {
+	uint32_t next, end;	/* in `order` */
+	uint64_t used, logical;	/* of the next one, kept here because it is looked at often */
+};
+
+/* Classes of one phase: a heap of those to try, the rest behind it. */
+struct queue {
+	uint32_t *classes;
+	uint32_t count;		/* in the heap */
+	uint32_t stalled;	/* behind it */
+};
+
+struct search {
+	struct bp_plan_state *state;
+	uint32_t *order;	/* candidates: classes in a row, least used first in each */
+	uint32_t count;
+	struct class *classes;
+	uint32_t class_count;
+	struct queue queues[PHASES];
+	uint32_t *queue_space;
+};
+
+/* ---- Classes ------------------------------------------------------------ */
+
+static const struct btrfs_policy_chunk *chunk_at(const struct search *search, uint32_t at)
+{
+	return &search->state->placement->chunks[search->order[at]];
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_class(const struct btrfs_policy_chunk *a, const struct btrfs_policy_chunk *b)
+{
+	int order = compare_u64(a->type, b->type);
+
+	if (!order)
+		order = compare_u64(a->stripes, b->stripes);
+	if (!order)
+		order = compare_u64(a->stripe_length, b->stripe_length);
+	for (uint32_t i = 0; !order && i < a->stripes; i++)
+		order = compare_u64(a->devids[i], b->devids[i]);
+	return order;
+}
+
+static int by_use(const struct btrfs_policy_chunk *a, const struct btrfs_policy_chunk *b)
+{
+	int order = compare_u64(a->used, b->used);
+
+	return order ? order : compare_u64(a->logical, b->logical);
+}
+
+static int by_class_and_use(const void *a, const void *b, void *placement)
+{
+	const struct btrfs_policy_chunk *chunks =
+		((const struct btrfs_policy_placement *)placement)->chunks;
+	const struct btrfs_policy_chunk *left = &chunks[*(const uint32_t *)a];
+	const struct btrfs_policy_chunk *right = &chunks[*(const uint32_t *)b];
+	int order = by_class(left, right);
+
+	return order ? order : by_use(left, right);
+}
+
+static enum phase phase_of(const struct btrfs_policy_chunk *chunk)
+{
+	if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
+		return METADATA;
+	if (chunk->kind == BTRFS_POLICY_KIND_SYSTEM)
+		return SYSTEM;
+	return chunk->misplaced == BTRFS_POLICY_ON_EXCLUDED ? DATA_OFF_EXCLUDED : OTHER_DATA;
+}
+
+static void look_at_next(struct search *search, struct class *class)
+{
+	const struct btrfs_policy_chunk *chunk = chunk_at(search, class->next);
+
+	class->used = chunk->used;
+	class->logical = chunk->logical;
+}
+
+static void add_class(struct search *search, uint32_t at)
+{
+	struct class *class = &search->classes[search->class_count++];
+
+	class->next = at;
+	class->end = at + 1;
+	look_at_next(search, class);
+	search->queues[phase_of(chunk_at(search, at))].stalled++;
+}
+
+static void find_classes(struct search *search)
+{
+	for (uint32_t i = 0; i < search->count; i++) {
+		if (i && !by_class(chunk_at(search, i - 1), chunk_at(search, i)))
+			search->classes[search->class_count - 1].end++;
+		else
+			add_class(search, i);
+	}
+}
+
+/* ---- Heaps -------------------------------------------------------------- */
+
+static bool before(const struct search *search, uint32_t a, uint32_t b)
+{
+	const struct class *left = &search->classes[a], *right = &search->classes[b];
+
+	return left->used != right->used ? left->used < right->used :
+					   left->logical < right->logical;
+}
+
+static void swap(uint32_t *a, uint32_t *b)
+{
+	uint32_t keep = *a;
+
+	*a = *b;
+	*b = keep;
+}
+
+static void sift_down(const struct search *search, struct queue *queue)
+{
+	uint32_t at = 0, child;
+
+	while ((child = 2 * at + 1) < queue->count) {
+		if (child + 1 < queue->count &&
+		    before(search, queue->classes[child + 1], queue->classes[child]))
+			child++;
+		if (!before(search, queue->classes[child], queue->classes[at]))
+			return;
+		swap(&queue->classes[child], &queue->classes[at]);
+		at = child;
+	}
+}
+
+/* The one that stalled first is tried again. */
+static void wake_one(const struct search *search, struct queue *queue)
+{
+	uint32_t at = queue->count;
+
+	swap(&queue->classes[at], &queue->classes[at + queue->stalled - 1]);
+	queue->count++;
+	queue->stalled--;
+	while (at && before(search, queue->classes[at], queue->classes[(at - 1) / 2])) {
+		swap(&queue->classes[at], &queue->classes[(at - 1) / 2]);
+		at = (at - 1) / 2;
+	}
+}
+
+static void wake_all(const struct search *search, struct queue *queue)
+{
+	while (queue->stalled)
+		wake_one(search, queue);
+}
+
+/* The head leaves the heap: it stalls, or for good if nothing is left of it. */
+static void drop_head(const struct search *search, struct queue *queue, bool stall)
+{
+	swap(&queue->classes[0], &queue->classes[--queue->count]);
+	if (stall)
+		queue->stalled++;
+	else
+		swap(&queue->classes[queue->count],
+		     &queue->classes[queue->count + queue->stalled]);
+	sift_down(search, queue);
+}
+
+/* ---- The search --------------------------------------------------------- */
+
+/* 1 moved, 0 not */
+static int try_head(struct search *search, struct queue *queue, bool settle)
+{
+	struct class *class = &search->classes[queue->classes[0]];
+	struct bp_undo undo;
+	int ret = bp_plan_move(search->state, search->order[class->next], settle, &undo);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (++class->next == class->end) {
+		drop_head(search, queue, false);
+	} else {
+		look_at_next(search, class);
+		sift_down(search, queue);
+	}
+	return 1;
+}
+
+/* Try classes until one gives a chunk away; those that do not stall. */
+static int try_queue(struct search *search, struct queue *queue, bool settle)
+{
+	int ret = 0;
+
+	while (queue->count && !ret) {
+		ret = try_head(search, queue, settle);
+		if (!ret)
+			drop_head(search, queue, true);
+	}
+	return ret;
+}
+
+static int try_phases(struct search *search, bool settle)
+{
+	static const enum phase order[] = { METADATA, DATA_OFF_EXCLUDED, SYSTEM, OTHER_DATA };
+	const struct queue *metadata = &search->queues[METADATA];
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < PHASES; i++) {
+		enum phase phase = order[i];
+
+		/* Data goes before system only to make room for metadata. */
+		if (phase == DATA_OFF_EXCLUDED && !metadata->count && !metadata->stalled)
+			phase = SYSTEM;
+		else if (phase == SYSTEM && !metadata->count && !metadata->stalled)
+			phase = DATA_OFF_EXCLUDED;
+		ret = try_queue(search, &search->queues[phase], settle);
+	}
+	return ret;
+}
+
+static void wake_everything(struct search *search)
+{
+	for (int phase = 0; phase < PHASES; phase++)
+		wake_all(search, &search->queues[phase]);
+}
+
+/*
+ * What stalled is looked at again when nothing else moves; for metadata one class
+ * after each move, so that it goes as soon as data has made room.
+ */
+static int move_all(struct search *search)
+{
+	bool fresh = true, settle = false;
+	int ret = 0;
+
+	while (ret >= 0) {
+		ret = try_phases(search, settle);
+		if (ret > 0) {
+			fresh = settle = false;
+			if (search->queues[METADATA].stalled)
+				wake_one(search, &search->queues[METADATA]);
+		} else if (!ret) {
+			if (settle)
+				return 0;
+			settle = fresh;
+			fresh = true;
+			wake_everything(search);
+		}
+	}
+	return ret;
+}
+
+/* ---- Beginning and end -------------------------------------------------- */
+
+static void fill_queues(struct search *search)
+{
+	uint32_t *space = search->queue_space;
+
+	for (int phase = 0; phase < PHASES; phase++) {
+		search->queues[phase].classes = space;
+		space += search->queues[phase].stalled;
+		search->queues[phase].stalled = 0;
+	}
+	for (uint32_t i = 0; i < search->class_count; i++) {
+		struct queue *queue =
+			&search->queues[phase_of(chunk_at(search, search->classes[i].next))];
+
+		queue->classes[queue->stalled++] = i;
+	}
+	wake_everything(search);
+}
+
+static bool is_candidate(const struct bp_plan_state *state, const struct bp_plan_choice *choice,
+			 const struct btrfs_policy_chunk *chunk)
+{
+	if (choice->may_move && !choice->may_move(chunk, choice->user))
+		return false;
+	return chunk->misplaced || !bp_stands_right(state, chunk);
+}
+
+static int prepare(struct search *search, const struct bp_plan_choice *choice)
+{
+	struct btrfs_policy_placement *placement =
+		(struct btrfs_policy_placement *)search->state->placement;
+
+	search->order = calloc(placement->chunk_count + 1, sizeof(*search->order));
+	search->classes = calloc(placement->chunk_count + 1, sizeof(*search->classes));
+	search->queue_space = calloc(placement->chunk_count + 1, sizeof(*search->queue_space));
+	if (!search->order || !search->classes || !search->queue_space)
+		return -ENOMEM;
+	for (size_t i = 0; i < placement->chunk_count; i++)
+		if (is_candidate(search->state, choice, &placement->chunks[i]))
+			search->order[search->count++] = i;
+	qsort_r(search->order, search->count, sizeof(*search->order), by_class_and_use, placement);
+	find_classes(search);
+	fill_queues(search);
+	return 0;
+}
+
+/* The first chunk that is out of place in the end and was not moved. */
+static const struct btrfs_policy_chunk *first_left(const struct search *search)
+{
+	const struct bp_array *array = &search->state->array;
+	const struct btrfs_policy_chunk *first = NULL;
+
+	for (uint32_t i = 0; i < search->class_count; i++) {
+		const struct class *class = &search->classes[i];
+		const struct btrfs_policy_chunk *chunk;
+
+		if (class->next == class->end)
+			continue;
+		chunk = chunk_at(search, class->next);
+		if (!bp_judge(array->sites, array->count, chunk))
+			continue;
+		if (!first || phase_of(chunk) < phase_of(first) ||
+		    (phase_of(chunk) == phase_of(first) && by_use(chunk, first) < 0))
+			first = chunk;
+	}
+	return first;
+}
+
+/* Start again from the first picture. */
+static int rewind_state(struct search *search)
+{
+	const uint64_t floor = search->state->floor;
+	const struct btrfs_policy_placement *placement = search->state->placement;
+	int ret;
+
+	bp_plan_state_clear(search->state);
+	ret = bp_plan_state_init(search->state, placement);
+	search->state->floor = floor;
+	return ret;
+}
+
+static int try_every_order(struct search *search, struct bp_blocked *blocked)
+{
+	int ret = rewind_state(search);
+
+	if (!ret)
+		ret = bp_plan_search_small(search->state, search->order, search->count);
+	if (ret <= 0)
+		return ret;
+	free(blocked->text);
+	blocked->text = NULL;
+	return 0;
+}
+
+/* Why it ended is asked where it ended, before anything else is tried. */
+static int conclude(struct search *search, const struct bp_plan_choice *choice,
+		    struct bp_blocked *blocked)
+{
+	const struct btrfs_policy_chunk *left = first_left(search);
+
+	if (!left || (choice->partial && search->state->moves.count))
+		return 0;
+	blocked->text = bp_plan_explain(search->state, left, &blocked->bytes);
+	if (!blocked->text)
+		return -ENOMEM;
+	return search->count <= SMALL ? try_every_order(search, blocked) : 0;
+}
+
+int bp_plan_search(struct bp_plan_state *state, const struct bp_plan_choice *choice,
+		   struct bp_blocked *blocked)
+{
+	struct search search = { .state = state };
+	int ret = prepare(&search, choice);
+
+	if (!ret)
+		ret = move_all(&search);
+	if (!ret)
+		ret = conclude(&search, choice, blocked);
+	free(search.order);
+	free(search.classes);
+	free(search.queue_space);
+	return ret;
+}

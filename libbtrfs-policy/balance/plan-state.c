@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns the imagined file system of a plan as it stands before the first move:
+ * free extents, free bytes in chunks, and what of them a move may count on.
+ */
+#include <string.h>
+
+#include "balance/plan-state.h"
+
+/* Room for `more` entries behind the last one, whose address is returned; adds none. */
+void *bp_vector_add(struct bp_vector *vector, size_t size, size_t more)
+{
+	size_t space = vector->space ? vector->space : 64;
+	void *data;
+
+	while (space < vector->count + more)
+		space *= 2;
+	if (space > vector->space) {
+		data = reallocarray(vector->data, space, size);
+		if (!data)
+			return NULL;
+		vector->data = data;
+		vector->space = space;
+	}
+	return (char *)vector->data + vector->count * size;
+}
+
+uint32_t bp_profile_index(uint64_t type)
+{
+	return bp_profile_of(type) - bp_profile_at(0);
+}
+
+/* ---- Chunks that stand right -------------------------------------------- */
+
+/* What a new chunk would be if all devices were empty, as they are before chunks are added. */
+static int find_best(struct bp_plan_state *state, uint64_t type, struct bp_best *best)
+{
+	struct bp_target target = { .devids = state->array.scratch };
+	int ret = bp_select(state->array.sites, state->array.count, type, &target);
+
+	if (ret)
+		return ret == -ENOSPC ? 0 : ret;
+	best->stripes = target.stripes;
+	best->off = bp_not_first_choice(state->array.sites, state->array.count, type,
+					target.devids, target.stripes);
+	return 0;
+}
+
+/* Do these devices serve a chunk as well as any could?  Then it need not move again. */
+bool bp_is_best(const struct bp_plan_state *state, uint64_t type, const uint64_t *devids,
+		uint32_t stripes)
+{
+	const struct bp_best *best = &state->best[bp_kind_of(type)][bp_profile_index(type)];
+	uint64_t off = bp_not_first_choice(state->array.sites, state->array.count, type, devids,
+					   stripes);
+
+	return !off || !best->stripes || off * best->stripes <= (uint64_t)best->off * stripes;
+}
+
+bool bp_stands_right(const struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk)
+{
+	return chunk->misplaced == BTRFS_POLICY_PLACED &&
+	       bp_is_best(state, chunk->type, chunk->devids, chunk->stripes);
+}
+
+/* ---- The first picture -------------------------------------------------- */
+
+static int add_chunk(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk)
+{
+	struct bp_stock *stock = &state->stocks[chunk->kind];
+	uint32_t profile = bp_profile_index(chunk->type);
+
+	stock->flags = chunk->type & BTRFS_BLOCK_GROUP_TYPE_MASK;
+	stock->profiles |= chunk->type & BTRFS_BLOCK_GROUP_PROFILE_MASK;
+	stock->chunks[profile]++;
+	if (chunk->used < chunk->length) {
+		if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
+			state->metadata_free += chunk->length - chunk->used;
+		if (bp_stands_right(state, chunk))
+			stock->right[profile] += chunk->length - chunk->used;
+	}
+	return bp_array_use(&state->array, chunk->devids, chunk->offsets, chunk->stripes,
+			    chunk->stripe_length);
+}
+
+/* What depends on the size and the roles of the devices only. */
+static int measure(struct bp_plan_state *state, enum btrfs_policy_kind kind, uint64_t flags)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < BP_PROFILES; i++) {
+		uint64_t type = flags | bp_profile_at(i)->flag;
+
+		state->worth[kind][i] = bp_worthwhile(state->array.sites, state->array.count,
+						      type);
+		ret = find_best(state, type, &state->best[kind][i]);
+	}
+	return ret;
+}
+
+static int measure_kinds(struct bp_plan_state *state)
+{
+	int ret = measure(state, BTRFS_POLICY_KIND_DATA, BTRFS_BLOCK_GROUP_DATA);
+
+	if (!ret)
+		ret = measure(state, BTRFS_POLICY_KIND_METADATA, BTRFS_BLOCK_GROUP_METADATA);
+	if (!ret)
+		ret = measure(state, BTRFS_POLICY_KIND_SYSTEM, BTRFS_BLOCK_GROUP_SYSTEM);
+	return ret;
+}
+
+uint32_t bp_plan_writeable(const struct bp_array *array)
+{
+	uint32_t found = 0;
+
+	for (size_t i = 0; i < array->count; i++)
+		found += array->sites[i].writeable;
+	return found;
+}
+
+int bp_plan_state_init(struct bp_plan_state *state,
+		       const struct btrfs_policy_placement *placement)
+{
+	size_t count = placement->device_count;
+	int ret;
+
+	memset(state, 0, sizeof(*state));
+	state->placement = placement;
+	ret = bp_array_init(&state->array, placement->sites, count);
+	state->rooms = calloc(2 * count + 1, sizeof(*state->rooms));
+	if (!state->rooms)
+		return -ENOMEM;
+	if (!ret)
+		ret = measure_kinds(state);
+	for (size_t i = 0; !ret && i < placement->chunk_count; i++)
+		ret = add_chunk(state, &placement->chunks[i]);
+	for (int kind = 0; !ret && kind < BTRFS_POLICY_KINDS; kind++) {
+		struct bp_stock *stock = &state->stocks[kind];
+
+		stock->type = bp_type_of_new(stock->flags, stock->profiles,
+					     bp_plan_writeable(&state->array));
+	}
+	if (!ret)
+		bp_plan_look(state, &state->safety);
+	return ret;
+}
+
+void bp_plan_state_clear(struct bp_plan_state *state)
+{
+	bp_array_clear(&state->array);
+	free(state->made.data);
+	free(state->words.data);
+	free(state->moves.data);
+	free(state->spaces.data);
+	free(state->rooms);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the files behind a plan share: an imagined file system in which chunks
+ * are moved and moved back, and the record of the moves made.
+ */
+#ifndef BP_PLAN_STATE_H
+#define BP_PLAN_STATE_H
+
+#include "allocator/array.h"
+#include "balance/plan.h"
+
+#define BP_PROFILES 9
+
+/* Why a chunk cannot be moved as things stand. */
+enum bp_refusal {
+	BP_FITS = 0,
+	BP_NO_PLACE,	/* the allocator finds no room for what the chunk holds */
+	BP_NOT_BETTER,	/* it finds room, but no better one than the chunk has */
+	BP_NO_SPARE,	/* no room would be left for one more chunk of some kind */
+	BP_NO_SLACK,	/* metadata would be left with too little to grow into */
+};
+
+#define BP_SECONDS 4
+
+/* A made chunk that stands as well as it could then, but not best, and has room. */
+struct bp_second {
+	uint32_t made;
+	uint32_t profile;
+	uint64_t bytes;		/* 0: none */
+};
+
+/* All chunks of one kind, by profile; the arrays go by the table in profiles.c. */
+struct bp_stock {
+	uint64_t flags;
+	uint64_t type;			/* of the next chunk that is made */
+	uint64_t profiles;		/* flags of those that exist */
+	uint32_t chunks[BP_PROFILES];
+	uint64_t right[BP_PROFILES];	/* free bytes in chunks that stand right */
+	uint32_t newest[BP_PROFILES];	/* the one made last, from 1; 0: none */
+	struct bp_second seconds[BP_SECONDS];
+};
+
+/* What a move may not make worse. */
+struct bp_safety {
+	bool spare[BTRFS_POLICY_KINDS];	/* one more chunk of the kind can be made */
+	uint64_t slack;			/* bytes that metadata can still take */
+};
+
+/* A chunk that moves made; its devids and offsets stand in `words` from `place` on. */
+struct bp_made {
+	uint64_t length;
+	uint64_t stripe_length;
+	size_t place;
+	uint32_t stripes;
+};
+
+/* One device around one step. */
+struct bp_space {
+	uint32_t site;
+	uint64_t before, least, after;
+};
+
+struct bp_move {
+	uint32_t chunk;			/* index in the placement */
+	uint32_t target;		/* in `made`, from 1; 0: chunks that exist */
+	size_t made;			/* entries of `made` before the step */
+	size_t spaces, space_count;	/* entries of `spaces` */
+};
+
+/* A chunk on empty devices: how many of its stripes are off the first choice? */
+struct bp_best {
+	uint32_t off;
+	uint32_t stripes;	/* 0: none can be made */
+};
+
+struct bp_vector {
+	void *data;
+	size_t count, space;
+};
+
+struct bp_plan_state {
+	const struct btrfs_policy_placement *placement;
+	struct bp_array array;
+	struct bp_stock stocks[BTRFS_POLICY_KINDS];
+	struct bp_safety safety;
+	uint64_t metadata_free;		/* bytes free in metadata chunks */
+	uint64_t floor;			/* the slack that is to be kept */
+	uint64_t worth[BTRFS_POLICY_KINDS][BP_PROFILES];
+	struct bp_best best[BTRFS_POLICY_KINDS][BP_PROFILES];
+	struct bp_vector made;		/* struct bp_made */
+	struct bp_vector words;		/* uint64_t */
+	struct bp_vector moves;		/* struct bp_move */
+	struct bp_vector spaces;	/* struct bp_space */
+	uint64_t *rooms;		/* two for each site, of the step under way */
+	enum btrfs_policy_kind short_kind; /* with BP_NO_SPARE */
+	uint64_t short_slack;		/* with BP_NO_SLACK: bytes below what must stay */
+};
+
+/* What is to be put back when a move is undone. */
+struct bp_undo {
+	struct bp_stock stock;
+	struct bp_safety safety;
+	uint64_t metadata_free;
+	size_t made, words, spaces, moves;
+	uint32_t chunk;
+	bool released;
+};
+
+/* plan-state.c */
+uint32_t bp_plan_writeable(const struct bp_array *array);
+int bp_plan_state_init(struct bp_plan_state *state,
+		       const struct btrfs_policy_placement *placement);
+void bp_plan_state_clear(struct bp_plan_state *state);
+void *bp_vector_add(struct bp_vector *vector, size_t size, size_t more);
+bool bp_is_best(const struct bp_plan_state *state, uint64_t type, const uint64_t *devids,
+		uint32_t stripes);
+bool bp_stands_right(const struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk);
+uint32_t bp_profile_index(uint64_t type);
+
+/*
+ * plan-move.c: BP_FITS, why not, or -ENOMEM.  `settle`: a second choice will do
+ * where a device that excludes the chunk is left.
+ */
+int bp_plan_move(struct bp_plan_state *state, uint32_t chunk, bool settle,
+		 struct bp_undo *undo);
+int bp_plan_move_back(struct bp_plan_state *state, const struct bp_undo *undo);
+
+/* plan-safety.c */
+uint64_t bp_plan_slack(const struct bp_plan_state *state);
+void bp_plan_look(const struct bp_plan_state *state, struct bp_safety *safety);
+uint64_t bp_plan_floor(const struct bp_plan_state *state, uint64_t reserve);
+int bp_plan_is_safe(struct bp_plan_state *state, const struct bp_safety *before);
+uint32_t bp_plan_roomy_sites(const struct bp_plan_state *state, uint64_t type, uint64_t bytes);
+
+/* plan-search.c: fills state->moves, or `blocked` if there is no safe order */
+struct bp_blocked {
+	char *text;		/* NULL: there is one; to be freed, after a failure too */
+	uint64_t bytes;
+};
+
+int bp_plan_search(struct bp_plan_state *state, const struct bp_plan_choice *choice,
+		   struct bp_blocked *blocked);
+
+/* plan-search-small.c: every order of a few chunks; 1 found, 0 there is none */
+int bp_plan_search_small(struct bp_plan_state *state, const uint32_t *chunks, size_t count);
+
+/* plan-explain.c */
+char *bp_plan_explain(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
+		      uint64_t *missing);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns moving one chunk: a balance of its kind whose filter fits it alone.  The
+ * kernel then is in the state that `btrfs balance status|pause|cancel` know.
+ */
+#include <string.h>
+
+#include "balance/balance.h"
+
+/* A range of one byte at a chunk's start overlaps no other chunk. */
+static void set_filter(struct btrfs_balance_args *filter,
+		       const struct btrfs_policy_chunk *chunk)
+{
+	filter->flags = BTRFS_BALANCE_ARGS_VRANGE;
+	filter->vstart = chunk->logical;
+	filter->vend = chunk->logical + 1;
+}
+
+/* System chunks want the force flag, as `btrfs balance start -f -s` gives it. */
+static void set_args(struct btrfs_ioctl_balance_args *args,
+		     const struct btrfs_policy_chunk *chunk)
+{
+	memset(args, 0, sizeof(*args));
+	switch (chunk->kind) {
+	case BTRFS_POLICY_KIND_SYSTEM:
+		args->flags = BTRFS_BALANCE_SYSTEM | BTRFS_BALANCE_FORCE;
+		set_filter(&args->sys, chunk);
+		break;
+	case BTRFS_POLICY_KIND_METADATA:
+		args->flags = BTRFS_BALANCE_METADATA;
+		set_filter(&args->meta, chunk);
+		break;
+	default:
+		args->flags = BTRFS_BALANCE_DATA;
+		set_filter(&args->data, chunk);
+		break;
+	}
+}
+
+static int explain(struct btrfs_policy_fs *fs, int err, const struct btrfs_policy_chunk *chunk)
+{
+	/* A paused balance that was not there a moment ago. */
+	if (err == -EINPROGRESS)
+		return bp_error(fs, -EBUSY, "another balance is running or paused on '%s'",
+				fs->mount_point);
+	return bp_failed(fs, err, "cannot move chunk %llu of '%s'",
+			 (unsigned long long)chunk->logical, fs->mount_point);
+}
+
+int bp_canceled(struct btrfs_policy_fs *fs, bool paused)
+{
+	return bp_error(fs, -ECANCELED,
+			"the balance of '%s' was %s by somebody else; run it again to go on",
+			fs->mount_point, paused ? "paused" : "cancelled");
+}
+
+/* -ECANCELED for a pause, too; -ENOSPC without a word; all else as the kernel says. */
+int bp_relocate(struct btrfs_policy_fs *fs, const struct btrfs_policy_chunk *chunk,
+		struct bp_relocation *relocation)
+{
+	struct btrfs_ioctl_balance_args args;
+	int ret, seen;
+
+	set_args(&args, chunk);
+	memset(relocation, 0, sizeof(*relocation));
+	ret = fs->ops->balance(fs->backend, &args);
+	if (!ret) {
+		relocation->moved = args.stat.completed;
+		return 0;
+	}
+	relocation->paused = args.state & BTRFS_BALANCE_STATE_PAUSE_REQ;
+	if (ret == -ENOSPC) {
+		/* Of a pause that was asked for meanwhile the kernel says nothing then. */
+		seen = bp_leftover_is_paused(fs, chunk->logical, &relocation->paused);
+		if (seen || !relocation->paused)
+			return seen ? seen : ret;
+	}
+	if (ret == -ECANCELED || relocation->paused)
+		return bp_canceled(fs, relocation->paused);
+	return explain(fs, ret, chunk);
+}

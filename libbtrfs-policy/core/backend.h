@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The world outside as one table of functions.  The library proper reaches the
+ * kernel, the mount table and the devices through it only, so that tests can put
+ * a made-up machine in its place.  Every function returns 0 or -errno unless
+ * said otherwise, prints nothing and keeps no error text.
+ */
+#ifndef BP_BACKEND_H
+#define BP_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "btrfs-policy.h"
+#include "core/kernel-abi.h"
+
+/* The folder that names of sysfs files are relative to. */
+#define BP_SYSFS "/sys/fs/btrfs/"
+
+/* Where settings that outlive a mount are kept, one file a file system. */
+#define BP_SAVED_DIR "/etc/btrfs-policy.d"
+
+struct bp_mount {
+	char *target;
+	char *fstype;
+	bool read_only;
+	bool ignores_roles; /* nodevice_roles */
+};
+
+/* What is known of a block device apart from btrfs; texts are allocated or NULL. */
+struct bp_facts {
+	enum btrfs_policy_tristate rotational;
+	char *model;
+	char *transport;
+	uint32_t rotation_rate;
+};
+
+struct bp_backend {
+	void (*destroy)(void *self);
+
+	/* The mount that a path lies in. */
+	int (*mount_of)(void *self, const char *path, struct bp_mount *mount);
+	/* All mounts of type btrfs; the caller frees the texts and the list. */
+	int (*mounts)(void *self, struct bp_mount **list, size_t *count);
+
+	/* Opens the file system that the functions below mean; -EINVAL if not btrfs. */
+	int (*open)(void *self, const char *path);
+	void (*close)(void *self);
+
+	int (*read_only)(void *self, bool *read_only);
+	int (*label)(void *self, char *label, size_t size);
+	int (*fs_info)(void *self, struct btrfs_ioctl_fs_info_args *info);
+	int (*dev_info)(void *self, struct btrfs_ioctl_dev_info_args *info);
+	/* Fills args->buf, of args->buf_size bytes, with args->key.nr_items items. */
+	int (*tree_search)(void *self, struct btrfs_ioctl_search_args_v2 *args);
+	/* What was wrong with what the last failed search read; may be NULL. */
+	const char *(*why)(void *self);
+	int (*sync)(void *self);
+	/* -EBUSY also where the kernel says "exclusive operation" in its own number. */
+	int (*balance)(void *self, struct btrfs_ioctl_balance_args *args);
+	/* How the balance stands that is there; -ENOTCONN if there is none. */
+	int (*balance_state)(void *self, struct btrfs_ioctl_balance_args *args);
+	int (*roles)(void *self, struct bp_ioctl_device_roles_args *args);
+
+	/* Names are relative to /sys/fs/btrfs. */
+	int (*sysfs_exists)(void *self, const char *name); /* 1, 0 or -errno */
+	/* The whole file, without the last newline, NUL at the end; -EOVERFLOW. */
+	int (*sysfs_read)(void *self, const char *name, char *buf, size_t size);
+	int (*sysfs_write)(void *self, const char *name, const char *text);
+
+	/* Device number of a block device; -ENOTBLK. */
+	int (*device_number)(void *self, const char *path, uint64_t *number);
+	int (*facts)(void *self, const char *path, struct bp_facts *facts);
+
+	/*
+	 * Looks at a block device that is to be added: -EBUSY if anything has it open for
+	 * itself.  @signature receives the name of what is on it, to be freed, or NULL.
+	 */
+	int (*look_at_new)(void *self, const char *path, char **signature);
+	/* Removes all signatures. */
+	int (*wipe)(void *self, const char *path);
+	/*
+	 * -ENOTTY if the kernel cannot give it a role at once.  Without a path nothing is
+	 * done: 0, or -ENOTTY.
+	 */
+	int (*add_device)(void *self, const char *path, enum btrfs_policy_role role);
+
+	/*
+	 * Settings that outlive a mount: the whole text, -ENOENT if there is none, -EFBIG
+	 * and -EUCLEAN if it cannot be one.  Writing is all or nothing.
+	 */
+	int (*saved_read)(void *self, const char *fsid, char **text);
+	int (*saved_write)(void *self, const char *fsid, const char *text);
+	/* Between these two nobody else changes any of them. */
+	int (*saved_lock)(void *self, int *lock);
+	void (*saved_unlock)(void *self, int lock);
+	/* FSID of a bdi device: -EAGAIN while it is being mounted, -ENODEV if there is none. */
+	int (*bdi_fsid)(void *self, const char *bdi, char *fsid);
+
+	uint64_t (*now)(void *self); /* monotonic, nanoseconds */
+	void (*sleep)(void *self, uint64_t nanoseconds);
+};
+
+void bp_mount_clear(struct bp_mount *mount);
+void bp_mounts_free(struct bp_mount *list, size_t count);
+void bp_facts_clear(struct bp_facts *facts);
+
+#endif

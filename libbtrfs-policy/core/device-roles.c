@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns reading the role of each device of an open file system: the device item
+ * in the chunk tree where allowed, else the kernel's file.  Writing is
+ * apply-roles.c's business.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/handle.h"
+#include "core/roles.h"
+#include "core/tree.h"
+
+static int take_device_item(struct btrfs_policy_fs *fs, const struct bp_item *item, void *user)
+{
+	struct btrfs_dev_item raw;
+	struct bp_device *device;
+
+	if (item->type != BTRFS_DEV_ITEM_KEY)
+		return 0;
+	if (bp_decode_device(item, &raw))
+		return bp_error(fs, -EUCLEAN,
+				"the item of device %llu of '%s' is damaged (%zu bytes)",
+				(unsigned long long)item->offset, fs->mount_point, item->length);
+	device = bp_device_find(fs, raw.devid);
+	if (!device)
+		return 0;
+	device->pub.disk_type = raw.type;
+	device->pub.disk_type_known = true;
+	device->pub.role = bp_role_from_disk(raw.type);
+	return 0;
+}
+
+static int read_items(struct btrfs_policy_fs *fs)
+{
+	const struct bp_range range = {
+		.tree = BTRFS_CHUNK_TREE_OBJECTID,
+		.first = { BTRFS_DEV_ITEMS_OBJECTID, BTRFS_DEV_ITEM_KEY, 0 },
+		.last = { BTRFS_DEV_ITEMS_OBJECTID, BTRFS_DEV_ITEM_KEY, UINT64_MAX },
+	};
+
+	return bp_tree_walk(fs, &range, take_device_item, NULL);
+}
+
+static int parse_role(const char *text, enum btrfs_policy_role *role)
+{
+	_cleanup_free_ char *word = NULL;
+	int ret;
+
+	ret = bp_choice_current(text, &word);
+	if (ret)
+		return ret;
+	/* With the number that stands on disk behind it: "foreign:4". */
+	if (!strncmp(word, "foreign", 7)) {
+		*role = BTRFS_POLICY_ROLE_FOREIGN;
+		return 0;
+	}
+	return btrfs_policy_role_parse(word, role);
+}
+
+static int role_from_text(struct btrfs_policy_fs *fs, const char *text,
+			  enum btrfs_policy_role *role)
+{
+	char *end;
+	uint64_t type;
+
+	if (!bp_is_hint_kernel(fs))
+		return parse_role(text, role);
+	errno = 0;
+	type = strtoull(text, &end, 0);
+	if (errno || end == text || *end)
+		return -EUCLEAN;
+	*role = bp_role_from_disk(type);
+	return 0;
+}
+
+/* The role that the running kernel goes by; needs a kernel that has one. */
+int bp_role_current(struct btrfs_policy_fs *fs, uint64_t devid, enum btrfs_policy_role *role)
+{
+	const char *file = bp_is_hint_kernel(fs) ? BP_FILE_HINT : BP_FILE_ROLE;
+	_cleanup_free_ char *text = NULL;
+	int ret;
+
+	ret = bp_sysfs_read(fs, file, devid, &text);
+	if (ret)
+		return ret;
+	ret = role_from_text(fs, text, role);
+	if (ret == -ENOMEM)
+		return bp_nomem(fs);
+	if (ret)
+		return bp_error(fs, -EUCLEAN,
+				"the kernel's file for the role of device %llu of '%s' has '%s', which is no role",
+				(unsigned long long)devid, fs->mount_point, text);
+	return 0;
+}
+
+static int read_in_force(struct btrfs_policy_fs *fs, struct btrfs_policy_device *device)
+{
+	int ret;
+
+	ret = bp_role_current(fs, device->devid, &device->role);
+	/* A seed device is no member of the array that roles act on. */
+	if (ret == -ENOENT)
+		return 0;
+	device->role_in_force = !ret && btrfs_policy_enforced(fs, NULL);
+	return ret;
+}
+
+/*
+ * Without CAP_SYS_ADMIN trees cannot be searched: the roles stay unknown unless
+ * the kernel shows them in files.
+ */
+int bp_device_roles_read(struct btrfs_policy_fs *fs)
+{
+	int ret;
+
+	ret = read_items(fs);
+	if (ret == -EPERM || ret == -EACCES)
+		ret = 0;
+	if (ret || !bp_capable(fs, "roles-set"))
+		return ret;
+	for (size_t i = 0; !ret && i < fs->device_count; i++)
+		ret = read_in_force(fs, &fs->devices[i].pub);
+	return ret;
+}

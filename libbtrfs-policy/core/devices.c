@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns the list of devices of an open file system and what a user's word for a
+ * device means.  Roles are read by device-roles.c.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/handle.h"
+
+void bp_uuid_text(const uint8_t *uuid, char *text)
+{
+	static const char hex[] = "0123456789abcdef";
+	char *p = text;
+
+	for (int i = 0; i < 16; i++) {
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			*p++ = '-';
+		*p++ = hex[uuid[i] >> 4];
+		*p++ = hex[uuid[i] & 15];
+	}
+	*p = '\0';
+}
+
+void bp_facts_clear(struct bp_facts *facts)
+{
+	free(facts->model);
+	free(facts->transport);
+	memset(facts, 0, sizeof(*facts));
+}
+
+static void device_clear(struct bp_device *device)
+{
+	free(device->path);
+	free(device->model);
+	free(device->transport);
+}
+
+void bp_devices_free(struct btrfs_policy_fs *fs)
+{
+	for (size_t i = 0; i < fs->device_count; i++)
+		device_clear(&fs->devices[i]);
+	free(fs->devices);
+	fs->devices = NULL;
+	fs->device_count = 0;
+}
+
+/* 1, 0, or -errno; `absent` stands for a file that the kernel does not have. */
+static int device_flag(struct btrfs_policy_fs *fs, const char *file, uint64_t devid,
+		       int absent)
+{
+	_cleanup_free_ char *text = NULL;
+	int ret;
+
+	ret = bp_sysfs_read(fs, file, devid, &text);
+	if (ret == -ENOENT)
+		return absent;
+	return ret < 0 ? ret : text[0] == '1';
+}
+
+static int read_state(struct btrfs_policy_fs *fs, struct bp_device *device)
+{
+	int ret;
+
+	ret = device_flag(fs, "devinfo/%llu/missing", device->pub.devid, !device->path);
+	if (ret < 0)
+		return ret;
+	device->pub.missing = ret || !device->path;
+	ret = device_flag(fs, "devinfo/%llu/writeable", device->pub.devid,
+			  !device->pub.missing);
+	if (ret < 0)
+		return ret;
+	device->writeable = ret && !device->pub.missing;
+	return 0;
+}
+
+static int read_facts(struct btrfs_policy_fs *fs, struct bp_device *device)
+{
+	struct bp_facts facts = { .rotational = BTRFS_POLICY_UNKNOWN };
+	int ret;
+
+	device->pub.rotational = BTRFS_POLICY_UNKNOWN;
+	if (device->pub.missing)
+		return 0;
+	ret = fs->ops->facts(fs->backend, device->path, &facts);
+	if (ret == -ENOMEM)
+		return bp_nomem(fs);
+	if (ret < 0)
+		return bp_failed(fs, ret, "cannot find out about device '%s'", device->path);
+	device->pub.rotational = facts.rotational;
+	device->pub.rotation_rate = facts.rotation_rate;
+	device->pub.model = device->model = bp_steal(facts.model);
+	device->pub.transport = device->transport = bp_steal(facts.transport);
+	bp_facts_clear(&facts);
+	return 0;
+}
+
+static int fill_device(struct btrfs_policy_fs *fs, struct bp_device *device,
+		       const struct btrfs_ioctl_dev_info_args *args)
+{
+	int ret;
+
+	device->pub.devid = args->devid;
+	device->pub.size = args->total_bytes;
+	device->pub.allocated = args->bytes_used;
+	device->pub.role = BTRFS_POLICY_ROLE_UNKNOWN;
+	bp_uuid_text(args->uuid, device->uuid);
+	if (args->path[0]) {
+		device->path = strndup((const char *)args->path, sizeof(args->path));
+		if (!device->path)
+			return bp_nomem(fs);
+	}
+	ret = read_state(fs, device);
+	if (!device->pub.missing)
+		device->pub.path = device->path;
+	return ret ? ret : read_facts(fs, device);
+}
+
+static int add_device(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_dev_info_args *args)
+{
+	size_t size = (fs->device_count + 1) * sizeof(*fs->devices);
+	struct bp_device *devices = realloc(fs->devices, size);
+
+	if (!devices)
+		return bp_nomem(fs);
+	fs->devices = devices;
+	memset(&devices[fs->device_count], 0, sizeof(*devices));
+	fs->device_count++;
+	return fill_device(fs, &devices[fs->device_count - 1], args);
+}
+
+static int read_device(struct btrfs_policy_fs *fs, uint64_t devid)
+{
+	struct btrfs_ioctl_dev_info_args args = { .devid = devid };
+	int ret;
+
+	ret = fs->ops->dev_info(fs->backend, &args);
+	if (ret == -ENODEV)
+		return 0;
+	if (ret < 0)
+		return bp_failed(fs, ret, "cannot read facts about device %llu of '%s'",
+				 (unsigned long long)devid, fs->mount_point);
+	return add_device(fs, &args);
+}
+
+/*
+ * There is no call that lists devids, so every number up to the highest is asked
+ * for, as btrfs itself does.  Pointers into the entries are set when the array no
+ * longer moves.
+ */
+int bp_devices_read(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_fs_info_args *info)
+{
+	int ret = 0;
+
+	for (uint64_t devid = 1; !ret && devid <= info->max_id; devid++)
+		ret = read_device(fs, devid);
+	fs->info.devices = fs->device_count;
+	fs->info.missing = 0;
+	for (size_t i = 0; i < fs->device_count; i++) {
+		fs->devices[i].pub.uuid = fs->devices[i].uuid;
+		fs->info.missing += fs->devices[i].pub.missing;
+	}
+	if (!ret && !fs->device_count)
+		ret = bp_error(fs, -EUCLEAN, "the kernel lists no devices of '%s'",
+			       fs->mount_point);
+	return ret;
+}
+
+struct bp_device *bp_device_find(struct btrfs_policy_fs *fs, uint64_t devid)
+{
+	for (size_t i = 0; i < fs->device_count; i++)
+		if (fs->devices[i].pub.devid == devid)
+			return &fs->devices[i];
+	return NULL;
+}
+
+BP_PUBLIC size_t btrfs_policy_device_count(const struct btrfs_policy_fs *fs)
+{
+	return fs ? fs->device_count : 0;
+}
+
+BP_PUBLIC const struct btrfs_policy_device *
+btrfs_policy_device_at(const struct btrfs_policy_fs *fs, size_t index)
+{
+	return fs && index < fs->device_count ? &fs->devices[index].pub : NULL;
+}
+
+BP_PUBLIC const struct btrfs_policy_device *
+btrfs_policy_device_find(const struct btrfs_policy_fs *fs, uint64_t devid)
+{
+	struct bp_device *device = bp_device_find((struct btrfs_policy_fs *)fs, devid);
+
+	return device ? &device->pub : NULL;
+}
+
+/* ---- Selection by a word ------------------------------------------------ */
+
+struct selector {
+	enum { BY_DEVID, BY_ROTATION, BY_NUMBER } by;
+	uint64_t value;
+};
+
+static int parse_path(struct btrfs_policy_fs *fs, const char *word, struct selector *selector)
+{
+	int ret;
+
+	selector->by = BY_NUMBER;
+	ret = fs->ops->device_number(fs->backend, word, &selector->value);
+	if (ret == -ENOTBLK)
+		return bp_error(fs, -EINVAL,
+				"'%s' is not a block device; name a device, a devid, 'rotational' or 'nonrotational'",
+				word);
+	if (ret < 0)
+		return bp_failed(fs, ret, "cannot look at device '%s'", word);
+	return 0;
+}
+
+static int parse_devid(struct btrfs_policy_fs *fs, const char *word, struct selector *selector)
+{
+	char *end;
+
+	errno = 0;
+	selector->by = BY_DEVID;
+	selector->value = strtoull(word, &end, 10);
+	if (errno || *end)
+		return bp_error(fs, -EINVAL, "'%s' is not a devid", word);
+	return 0;
+}
+
+static int parse_selector(struct btrfs_policy_fs *fs, const char *word,
+			  struct selector *selector)
+{
+	bool rotational = !strcmp(word, "rotational");
+
+	if (rotational || !strcmp(word, "nonrotational")) {
+		selector->by = BY_ROTATION;
+		selector->value = rotational;
+		return 0;
+	}
+	if (*word && word[strspn(word, "0123456789")] == '\0')
+		return parse_devid(fs, word, selector);
+	return parse_path(fs, word, selector);
+}
+
+/* 1, 0, or -errno */
+static int selected(struct btrfs_policy_fs *fs, const struct selector *selector,
+		    const struct bp_device *device)
+{
+	uint64_t number;
+	int ret;
+
+	if (selector->by == BY_DEVID)
+		return device->pub.devid == selector->value;
+	if (device->pub.missing)
+		return 0;
+	if (selector->by == BY_ROTATION)
+		return device->pub.rotational == (int)selector->value;
+	ret = fs->ops->device_number(fs->backend, device->path, &number);
+	if (ret == -ENOENT || ret == -ENOTBLK)
+		return 0;
+	if (ret < 0)
+		return bp_failed(fs, ret, "cannot look at device '%s'", device->path);
+	return number == selector->value;
+}
+
+BP_PUBLIC int btrfs_policy_device_select(struct btrfs_policy_fs *fs, const char *word,
+					 uint64_t **devids, size_t *count)
+{
+	_cleanup_free_ uint64_t *list = NULL;
+	struct selector selector;
+	size_t found = 0;
+	int ret;
+
+	if (!fs->open)
+		return bp_not_open(fs);
+	ret = parse_selector(fs, word, &selector);
+	if (ret)
+		return ret;
+	list = calloc(fs->device_count, sizeof(*list));
+	if (!list)
+		return bp_nomem(fs);
+	for (size_t i = 0; i < fs->device_count; i++) {
+		ret = selected(fs, &selector, &fs->devices[i]);
+		if (ret < 0)
+			return ret;
+		if (ret)
+			list[found++] = fs->devices[i].pub.devid;
+	}
+	if (!found)
+		return bp_error(fs, -ENODEV, "'%s' is no device of '%s'", word,
+				fs->mount_point);
+	*devids = bp_steal(list);
+	*count = found;
+	return 0;
+}

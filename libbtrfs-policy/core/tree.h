@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Items of trees: searching for them, and decoding those that the library needs.
+ */
+#ifndef BP_TREE_H
+#define BP_TREE_H
+
+#include "core/handle.h"
+
+struct bp_item {
+	uint64_t objectid;
+	uint32_t type;
+	uint64_t offset;
+	const void *data;
+	size_t length;
+};
+
+struct bp_range {
+	uint64_t tree;
+	struct { uint64_t objectid; uint32_t type; uint64_t offset; } first, last;
+};
+
+typedef int (*bp_item_fn)(struct btrfs_policy_fs *fs, const struct bp_item *item, void *user);
+int bp_tree_walk(struct btrfs_policy_fs *fs, const struct bp_range *range, bp_item_fn fn,
+		 void *user);
+/*
+ * With the feature remap-tree, which older headers do not have: chunks of that tree, chunks whose
+ * data is elsewhere, and longer items of block groups.
+ */
+#define BP_CHUNK_REMAP_TREE (1ULL << 12)
+#define BP_CHUNK_REMAPPED (1ULL << 11)
+#define BP_LONG_GROUP_SIZE (sizeof(struct btrfs_block_group_item) + 12)
+int bp_decode_device(const struct bp_item *item, struct btrfs_dev_item *device);
+/* -EOPNOTSUPP for a remapped chunk; those of the remap tree become metadata */
+int bp_decode_chunk(const struct bp_item *item, struct btrfs_policy_chunk *chunk,
+		    uint64_t **devids);
+int bp_decode_block_group(const struct bp_item *item, uint64_t *used);
+
+#endif

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A machine that has one file system, which is not mounted: the backend behind
+ * --offline.  It can be read like any other and never be changed.  Opens devices
+ * and images for reading only; everything in them is checked by offline-*.c.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backend/linux.h"
+#include "offline/offline.h"
+
+#define MIXED_GROUPS (1ULL << 2)
+/* Far above what any file system has; a loop over all devids has to end. */
+#define DEVID_MAX 65536
+#define DISKS_MAX 4096
+
+int bp_wrong(struct bp_offline *off, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(off->why, sizeof(off->why), fmt, args);
+	va_end(args);
+	return -EUCLEAN;
+}
+
+static void offline_destroy(void *self)
+{
+	struct bp_offline *off = self;
+
+	for (size_t i = 0; i < off->disk_count; i++) {
+		if (off->disks[i].fd >= 0)
+			close(off->disks[i].fd);
+		free(off->disks[i].path);
+	}
+	for (size_t i = 0; i < BP_LEVEL_MAX; i++)
+		free(off->nodes[i].data);
+	bp_map_free(off);
+	free(off->disks);
+	free(off);
+}
+
+BP_DEFINE_CLEANUP(struct bp_offline *, offline_destroy);
+
+/* ---- Opening ------------------------------------------------------------ */
+
+static struct bp_disk *find_disk(struct bp_offline *off, uint64_t devid)
+{
+	for (size_t i = 0; i < off->disk_count; i++)
+		if (off->disks[i].devid == devid)
+			return &off->disks[i];
+	return NULL;
+}
+
+static struct bp_disk *add_disk(struct bp_offline *off, uint64_t devid)
+{
+	struct bp_disk *disks = reallocarray(off->disks, off->disk_count + 1, sizeof(*disks));
+
+	if (!disks)
+		return NULL;
+	off->disks = disks;
+	disks += off->disk_count++;
+	*disks = (struct bp_disk){ .devid = devid, .fd = -1 };
+	return disks;
+}
+
+/* A device that is in use would change while it is read. */
+static int open_path(struct bp_offline *off, const char *path, int *fd)
+{
+	struct stat st;
+	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+
+	if (stat(path, &st) < 0)
+		return -errno;
+	if (!S_ISBLK(st.st_mode) && !S_ISREG(st.st_mode)) {
+		bp_wrong(off, "it is neither a block device nor an image");
+		return -EINVAL;
+	}
+	*fd = open(path, flags | (S_ISBLK(st.st_mode) ? O_EXCL : 0));
+	if (*fd < 0 && errno == EBUSY)
+		bp_wrong(off, "it is in use; leave out --offline for what is mounted");
+	return *fd < 0 ? -errno : 0;
+}
+
+static int check_member(struct bp_offline *off, const struct bp_super *super)
+{
+	if (off->disk_count && memcmp(super->fsid, off->super.fsid, sizeof(super->fsid))) {
+		bp_wrong(off, "it belongs to another file system than the first one");
+		return -EINVAL;
+	}
+	if (find_disk(off, super->devid)) {
+		bp_wrong(off, "it claims to be device %llu, and so does another one",
+			 (unsigned long long)super->devid);
+		return -EINVAL;
+	}
+	if (off->disk_count >= DISKS_MAX || super->devid > DEVID_MAX || !super->devid)
+		return bp_wrong(off, "it claims to be device %llu",
+				(unsigned long long)super->devid);
+	return 0;
+}
+
+static int open_disk(struct bp_offline *off, const char *path)
+{
+	struct bp_super super;
+	struct bp_disk *disk;
+	off_t bytes;
+	int fd = -1, ret = open_path(off, path, &fd);
+
+	if (!ret)
+		ret = bp_super_read(off, fd, &super);
+	if (!ret)
+		ret = check_member(off, &super);
+	disk = ret ? NULL : add_disk(off, super.devid);
+	if (!disk) {
+		if (fd >= 0)
+			close(fd);
+		return ret ? ret : -ENOMEM;
+	}
+	disk->fd = fd;
+	disk->path = strdup(path);
+	bytes = lseek(fd, 0, SEEK_END);
+	off->bytes += bytes > 0 ? bytes : 0;
+	/* The newest superblock speaks for all of them. */
+	if (off->disk_count == 1 || super.generation > off->super.generation)
+		off->super = super;
+	return disk->path ? 0 : -ENOMEM;
+}
+
+/* ---- What the chunk tree has -------------------------------------------- */
+
+static int take_device(struct bp_offline *off, const struct bp_key *key, const uint8_t *data,
+		       uint32_t length)
+{
+	const struct bp_item item = { key->objectid, key->type, key->offset, data, length };
+	struct btrfs_dev_item decoded;
+	struct bp_disk *disk;
+
+	if (bp_decode_device(&item, &decoded) || decoded.devid != key->offset ||
+	    !decoded.devid || decoded.devid > DEVID_MAX || off->disk_count >= DISKS_MAX)
+		return bp_wrong(off, "the item of device %llu makes no sense",
+				(unsigned long long)key->offset);
+	disk = find_disk(off, decoded.devid);
+	if (!disk)
+		disk = add_disk(off, decoded.devid);
+	if (!disk)
+		return -ENOMEM;
+	disk->item = decoded;
+	disk->known = true;
+	return 0;
+}
+
+static int take_item(void *user, const struct bp_key *key, const uint8_t *data, uint32_t length)
+{
+	struct bp_offline *off = user;
+
+	if (key->type == BTRFS_CHUNK_ITEM_KEY && key->objectid != BTRFS_FIRST_CHUNK_TREE_OBJECTID)
+		return bp_wrong(off, "the key of chunk %llu makes no sense",
+				(unsigned long long)key->offset);
+	if (key->type == BTRFS_CHUNK_ITEM_KEY)
+		return bp_map_add(off, key->offset, data, length);
+	return key->type == BTRFS_DEV_ITEM_KEY ? take_device(off, key, data, length) : 0;
+}
+
+static int read_chunk_tree(struct bp_offline *off)
+{
+	const struct bp_key first = {}, last = { UINT64_MAX, UINT8_MAX, UINT64_MAX };
+	struct bp_root root;
+	int ret = bp_map_array(off);
+
+	if (!ret)
+		ret = bp_offline_root(off, BTRFS_CHUNK_TREE_OBJECTID, &root);
+	if (!ret)
+		ret = bp_offline_walk(off, &root, &first, &last, take_item, off);
+	return ret ? ret : bp_map_check(off);
+}
+
+/* ---- Other devices of it ------------------------------------------------ */
+
+/* What cannot be opened, or is there already, is no loss: it was not asked for. */
+static int add_other(void *user, const char *path, const char *uuid)
+{
+	open_disk(user, path);
+	return 0;
+}
+
+static void add_others(struct bp_offline *off)
+{
+	char uuid[BP_FSID_LENGTH];
+	struct stat st;
+
+	if (off->disk_count >= off->super.num_devices ||
+	    fstat(off->disks[0].fd, &st) < 0 || !S_ISBLK(st.st_mode))
+		return;
+	bp_uuid_text(off->super.fsid, uuid);
+	bp_offline_named("UUID", uuid, add_other, off);
+}
+
+/* `why` gets a text, to be freed, that says what was wrong with what; NULL without memory. */
+static int open_devices(struct bp_offline **result, char *const *paths, size_t count,
+			char **why)
+{
+	BP_CLEANUP(offline_destroy_at_end) struct bp_offline *off = calloc(1, sizeof(*off));
+	int ret = off ? 0 : -ENOMEM;
+
+	*why = NULL;
+	for (size_t i = 0; !ret && i < count; i++) {
+		_cleanup_free_ char *path = NULL;
+
+		*off->why = '\0';
+		ret = bp_offline_path(off, paths[i], &path);
+		if (!ret)
+			ret = open_disk(off, path);
+		if (ret && ret != -ENOMEM)
+			*why = bp_format("'%s': %s", path ? path : paths[i],
+					 *off->why ? off->why : strerror(-ret));
+	}
+	if (ret)
+		return ret;
+	add_others(off);
+	ret = read_chunk_tree(off);
+	if (ret && ret != -ENOMEM)
+		*why = bp_format("'%s': %s%s", paths[0], off->why,
+				 off->disk_count < off->super.num_devices ?
+				 "; name its other devices too" : "");
+	if (!ret)
+		*result = bp_steal(off);
+	return ret;
+}
+
+/* ---- The file system ---------------------------------------------------- */
+
+static int offline_open(void *self, const char *path)
+{
+	return 0;
+}
+
+static void offline_close(void *self)
+{
+}
+
+static int offline_read_only(void *self, bool *read_only)
+{
+	*read_only = true;
+	return 0;
+}
+
+static int offline_label(void *self, char *label, size_t size)
+{
+	const struct bp_offline *off = self;
+
+	memcpy(label, off->super.label, size < BTRFS_LABEL_SIZE ? size : BTRFS_LABEL_SIZE);
+	return 0;
+}
+
+static int offline_fs_info(void *self, struct btrfs_ioctl_fs_info_args *info)
+{
+	const struct bp_offline *off = self;
+
+	info->num_devices = off->disk_count;
+	info->nodesize = off->super.nodesize;
+	info->sectorsize = off->super.sectorsize;
+	memcpy(info->fsid, off->super.fsid, sizeof(info->fsid));
+	for (size_t i = 0; i < off->disk_count; i++)
+		if (off->disks[i].devid > info->max_id)
+			info->max_id = off->disks[i].devid;
+	return 0;
+}
+
+static int offline_dev_info(void *self, struct btrfs_ioctl_dev_info_args *info)
+{
+	const struct bp_disk *disk = find_disk(self, info->devid);
+
+	if (!disk || !disk->known)
+		return -ENODEV;
+	info->total_bytes = disk->item.total_bytes;
+	info->bytes_used = disk->item.bytes_used;
+	memcpy(info->uuid, disk->item.uuid, sizeof(info->uuid));
+	snprintf((char *)info->path, sizeof(info->path), "%s", disk->path ? disk->path : "");
+	return 0;
+}
+
+/* ---- Searching ---------------------------------------------------------- */
+
+struct search {
+	struct btrfs_ioctl_search_args_v2 *args;
+	uint64_t filled;
+	uint32_t items;
+};
+
+static int put_item(void *user, const struct bp_key *key, const uint8_t *data, uint32_t length)
+{
+	struct search *search = user;
+	uint8_t *to = (uint8_t *)search->args->buf + search->filled;
+	struct btrfs_ioctl_search_header header = {
+		.objectid = key->objectid, .type = key->type, .offset = key->offset,
+		.len = length,
+	};
+
+	if (search->args->buf_size - search->filled < sizeof(header) + length)
+		return 1;
+	memcpy(to, &header, sizeof(header));
+	memcpy(to + sizeof(header), data, length);
+	search->filled += sizeof(header) + length;
+	return ++search->items == search->args->key.nr_items;
+}
+
+static int offline_tree_search(void *self, struct btrfs_ioctl_search_args_v2 *args)
+{
+	const struct bp_key min = { args->key.min_objectid, args->key.min_type,
+				    args->key.min_offset };
+	const struct bp_key max = { args->key.max_objectid, args->key.max_type,
+				    args->key.max_offset };
+	struct search search = { .args = args };
+	struct bp_root root;
+	int ret = bp_offline_root(self, args->key.tree_id, &root);
+
+	if (!ret)
+		ret = bp_offline_walk(self, &root, &min, &max, put_item, &search);
+	args->key.nr_items = search.items;
+	return ret < 0 ? ret : 0;
+}
+
+static const char *offline_why(void *self)
+{
+	const struct bp_offline *off = self;
+
+	return off->why;
+}
+
+/* ---- What there is not -------------------------------------------------- */
+
+static int offline_sync(void *self)
+{
+	return -EROFS;
+}
+
+static int offline_balance(void *self, struct btrfs_ioctl_balance_args *args)
+{
+	return -EROFS;
+}
+
+static int offline_roles(void *self, struct bp_ioctl_device_roles_args *args)
+{
+	return -EROFS;
+}
+
+/* The only thing that sysfs would say of it and the disk says too. */
+static int offline_sysfs_exists(void *self, const char *name)
+{
+	const struct bp_offline *off = self;
+	const char *slash = strchr(name, '/');
+
+	return slash && !strcmp(slash, "/features/mixed_groups") &&
+	       off->super.incompat & MIXED_GROUPS;
+}
+
+static int offline_sysfs_read(void *self, const char *name, char *buf, size_t size)
+{
+	return -ENOENT;
+}
+
+static int offline_sysfs_write(void *self, const char *name, const char *text)
+{
+	return -EROFS;
+}
+
+static int offline_saved_write(void *self, const char *fsid, const char *text)
+{
+	return -EROFS;
+}
+
+static int offline_saved_lock(void *self, int *lock)
+{
+	return -EROFS;
+}
+
+static int offline_device_number(void *self, const char *path, uint64_t *number)
+{
+	return bp_backend_linux.device_number(NULL, path, number);
+}
+
+static int offline_bdi_fsid(void *self, const char *bdi, char *fsid)
+{
+	return -ENODEV;
+}
+
+static uint64_t offline_now(void *self)
+{
+	return bp_backend_linux.now(NULL);
+}
+
+static void offline_sleep(void *self, uint64_t nanoseconds)
+{
+	bp_backend_linux.sleep(NULL, nanoseconds);
+}
+
+const struct bp_backend bp_backend_offline = {
+	.destroy = offline_destroy,
+	.mount_of = bp_linux_mount_of,
+	.mounts = bp_linux_mounts,
+	.open = offline_open,
+	.close = offline_close,
+	.read_only = offline_read_only,
+	.label = offline_label,
+	.fs_info = offline_fs_info,
+	.dev_info = offline_dev_info,
+	.tree_search = offline_tree_search,
+	.why = offline_why,
+	.sync = offline_sync,
+	.balance = offline_balance,
+	.roles = offline_roles,
+	.sysfs_exists = offline_sysfs_exists,
+	.sysfs_read = offline_sysfs_read,
+	.sysfs_write = offline_sysfs_write,
+	.device_number = offline_device_number,
+	.facts = bp_linux_facts,
+	.saved_read = bp_linux_saved_read,
+	.saved_write = offline_saved_write,
+	.saved_lock = offline_saved_lock,
+	.saved_unlock = bp_linux_saved_unlock,
+	.bdi_fsid = offline_bdi_fsid,
+	.now = offline_now,
+	.sleep = offline_sleep,
+};
+
+static int offline_error(struct btrfs_policy_fs *fs, int err, char *why)
+{
+	if (!why)
+		return bp_nomem(fs);
+	bp_error(fs, err, "cannot read %s", why);
+	free(why);
+	return err;
+}
+
+BP_PUBLIC int btrfs_policy_fs_open_offline(struct btrfs_policy_fs *fs, char *const *paths,
+					   size_t count)
+{
+	struct bp_offline *off;
+	char *why;
+	int ret;
+
+	if (fs->open || !count)
+		return bp_error(fs, -EINVAL, count ? "the handle has '%s' open already" :
+						     "no device given", fs->mount_point);
+	ret = open_devices(&off, paths, count, &why);
+	if (ret)
+		return offline_error(fs, ret, why);
+	return bp_fs_switch(fs, &bp_backend_offline, off, paths[0]);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns the way from logical addresses to devices: chunks of the superblock's list
+ * first, then those of the chunk tree.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/profiles.h"
+#include "offline/offline.h"
+
+#define STRIPE_LENGTH 65536
+#define CHUNK_HEAD 48	/* bytes of a chunk item before its stripes */
+#define STRIPE_SIZE 32
+#define KEY_SIZE 17
+
+void bp_map_free(struct bp_offline *off)
+{
+	for (size_t i = 0; i < off->chunk_count; i++)
+		free(off->chunks[i].stripes);
+	free(off->chunks);
+	off->chunks = NULL;
+	off->chunk_count = off->chunk_space = 0;
+}
+
+/* Index of the first chunk at or behind an address. */
+static size_t position(const struct bp_offline *off, uint64_t logical)
+{
+	size_t low = 0, high = off->chunk_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (off->chunks[middle].logical < logical)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct bp_map_chunk *bp_map_find(const struct bp_offline *off, uint64_t logical)
+{
+	size_t at = position(off, logical);
+	const struct bp_map_chunk *chunk;
+
+	if (at == off->chunk_count || off->chunks[at].logical != logical) {
+		if (!at)
+			return NULL;
+		at--;
+	}
+	chunk = &off->chunks[at];
+	return logical - chunk->logical < chunk->length ? chunk : NULL;
+}
+
+static int decode(struct bp_offline *off, const uint8_t *data, size_t length,
+		  struct bp_map_chunk *chunk)
+{
+	const struct bp_profile *profile;
+
+	if (length < CHUNK_HEAD)
+		return bp_wrong(off, "a chunk item has %zu bytes", length);
+	chunk->length = bp_get64(data);
+	chunk->type = bp_get64(data + 24);
+	if (chunk->type & BP_CHUNK_REMAPPED) {
+		bp_wrong(off, "chunk %llu is remapped: the feature remap-tree is not supported yet",
+			 (unsigned long long)chunk->logical);
+		return -EOPNOTSUPP;
+	}
+	chunk->count = bp_get16(data + 44);
+	chunk->sub_stripes = bp_get16(data + 46);
+	profile = bp_profile_of(chunk->type);
+	if (!chunk->count || length != CHUNK_HEAD + (size_t)chunk->count * STRIPE_SIZE ||
+	    bp_get64(data + 16) != STRIPE_LENGTH || !chunk->length ||
+	    chunk->logical + chunk->length < chunk->logical || !profile ||
+	    !bp_stripe_length(profile, chunk->length, chunk->count))
+		return bp_wrong(off, "chunk %llu makes no sense",
+				(unsigned long long)chunk->logical);
+	if (profile->flag == BTRFS_BLOCK_GROUP_RAID10 &&
+	    (chunk->sub_stripes != 2 || chunk->count % 2))
+		return bp_wrong(off, "chunk %llu has %u substripes of %u",
+				(unsigned long long)chunk->logical, chunk->sub_stripes,
+				chunk->count);
+	chunk->stripes = calloc(chunk->count, sizeof(*chunk->stripes));
+	if (!chunk->stripes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < chunk->count; i++) {
+		chunk->stripes[i].devid = bp_get64(data + CHUNK_HEAD + i * STRIPE_SIZE);
+		chunk->stripes[i].offset = bp_get64(data + CHUNK_HEAD + i * STRIPE_SIZE + 8);
+	}
+	return 0;
+}
+
+static int grow(struct bp_offline *off)
+{
+	size_t space = off->chunk_space ? 2 * off->chunk_space : 64;
+	struct bp_map_chunk *chunks;
+
+	if (off->chunk_count < off->chunk_space)
+		return 0;
+	chunks = reallocarray(off->chunks, space, sizeof(*chunks));
+	if (!chunks)
+		return -ENOMEM;
+	off->chunks = chunks;
+	off->chunk_space = space;
+	return 0;
+}
+
+/* `at` is where the chunk belongs; one with the same address is about to be replaced. */
+static int check_neighbours(struct bp_offline *off, const struct bp_map_chunk *chunk, size_t at)
+{
+	const struct bp_map_chunk *before = at ? &off->chunks[at - 1] : NULL;
+	const struct bp_map_chunk *behind;
+
+	at += at < off->chunk_count && off->chunks[at].logical == chunk->logical;
+	behind = at < off->chunk_count ? &off->chunks[at] : NULL;
+	if ((before && chunk->logical - before->logical < before->length) ||
+	    (behind && behind->logical - chunk->logical < chunk->length))
+		return bp_wrong(off, "chunk %llu overlaps another one",
+				(unsigned long long)chunk->logical);
+	return 0;
+}
+
+/* A chunk that is known already, from the superblock, is replaced. */
+int bp_map_add(struct bp_offline *off, uint64_t logical, const uint8_t *data, size_t length)
+{
+	struct bp_map_chunk chunk = { .logical = logical };
+	size_t at = position(off, logical);
+	int ret = grow(off);
+
+	if (!ret)
+		ret = decode(off, data, length, &chunk);
+	if (!ret)
+		ret = check_neighbours(off, &chunk, at);
+	if (ret) {
+		free(chunk.stripes);
+		return ret;
+	}
+	if (at < off->chunk_count && off->chunks[at].logical == logical) {
+		free(off->chunks[at].stripes);
+		off->chunks[at] = chunk;
+		return 0;
+	}
+	memmove(&off->chunks[at + 1], &off->chunks[at],
+		(off->chunk_count - at) * sizeof(chunk));
+	off->chunks[at] = chunk;
+	off->chunk_count++;
+	return 0;
+}
+
+/* The superblock's list: a key and a chunk item, again and again. */
+int bp_map_array(struct bp_offline *off)
+{
+	const uint8_t *array = off->super.array;
+	size_t size = off->super.array_size, at = 0;
+
+	while (at < size) {
+		size_t length;
+		int ret;
+
+		if (size - at < KEY_SIZE + CHUNK_HEAD)
+			return bp_wrong(off, "the superblock's list of system chunks is cut off");
+		length = CHUNK_HEAD + (size_t)bp_get16(array + at + KEY_SIZE + 44) * STRIPE_SIZE;
+		if (size - at - KEY_SIZE < length)
+			return bp_wrong(off, "the superblock's list of system chunks is cut off");
+		ret = bp_map_add(off, bp_get64(array + at + 9), array + at + KEY_SIZE, length);
+		if (ret)
+			return ret;
+		at += KEY_SIZE + length;
+	}
+	return 0;
+}
+
+/* ---- Places on devices --------------------------------------------------- */
+
+struct extent {
+	uint64_t devid;
+	uint64_t offset;
+	uint64_t length;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct extent *left = a, *right = b;
+
+	if (left->devid != right->devid)
+		return left->devid < right->devid ? -1 : 1;
+	return (left->offset > right->offset) - (left->offset < right->offset);
+}
+
+/* All stripes in the order of their places; NULL without memory. */
+static struct extent *sorted_extents(const struct bp_offline *off, size_t *count)
+{
+	struct extent *extents;
+	size_t n = 0;
+
+	for (size_t i = 0; i < off->chunk_count; i++)
+		n += off->chunks[i].count;
+	extents = calloc(n + 1, sizeof(*extents));
+	*count = n;
+	if (!extents)
+		return NULL;
+	n = 0;
+	for (size_t i = 0; i < off->chunk_count; i++) {
+		const struct bp_map_chunk *chunk = &off->chunks[i];
+		uint64_t length = bp_stripe_length(bp_profile_of(chunk->type), chunk->length,
+						   chunk->count);
+
+		for (uint32_t j = 0; j < chunk->count; j++)
+			extents[n++] = (struct extent){ chunk->stripes[j].devid,
+							chunk->stripes[j].offset, length };
+	}
+	qsort(extents, n, sizeof(*extents), by_place);
+	return extents;
+}
+
+/* No byte of a device belongs to two chunks. */
+int bp_map_check(struct bp_offline *off)
+{
+	size_t count;
+	_cleanup_free_ struct extent *extents = sorted_extents(off, &count);
+
+	if (!extents)
+		return -ENOMEM;
+	for (size_t i = 1; i < count; i++)
+		if (extents[i].devid == extents[i - 1].devid &&
+		    extents[i].offset - extents[i - 1].offset < extents[i - 1].length)
+			return bp_wrong(off, "two chunks have byte %llu of device %llu",
+					(unsigned long long)extents[i].offset,
+					(unsigned long long)extents[i].devid);
+	return 0;
+}
+
+/* Which stripe of a striped chunk, and how far into it; `parts` lie beside each other. */
+static uint64_t split(uint64_t offset, uint32_t parts, uint32_t *part)
+{
+	uint64_t row = offset / STRIPE_LENGTH;
+
+	*part = row % parts;
+	return row / parts * STRIPE_LENGTH + offset % STRIPE_LENGTH;
+}
+
+static uint32_t stripe_of(const struct bp_map_chunk *chunk, const struct bp_profile *profile,
+			  uint64_t offset, uint32_t mirror, uint64_t *inside)
+{
+	uint32_t part, parts = (chunk->count - profile->parity) / profile->copies;
+
+	if (profile->devs_max) {	/* copies of the whole */
+		*inside = offset;
+		return mirror;
+	}
+	*inside = split(offset, parts, &part);
+	if (profile->parity)		/* parity wanders */
+		return (*inside / STRIPE_LENGTH + part) % chunk->count;
+	return part * profile->copies + mirror;
+}
+
+int bp_map_place(struct bp_offline *off, uint64_t logical, uint32_t mirror,
+		 struct bp_stripe *place)
+{
+	const struct bp_map_chunk *chunk = bp_map_find(off, logical);
+	const struct bp_profile *profile;
+	uint64_t inside;
+	uint32_t stripe;
+
+	if (!chunk)
+		return bp_wrong(off, "address %llu is in no chunk", (unsigned long long)logical);
+	profile = bp_profile_of(chunk->type);
+	if (mirror >= profile->copies)
+		return -ENOENT;
+	stripe = stripe_of(chunk, profile, logical - chunk->logical, mirror, &inside);
+	if (stripe >= chunk->count)
+		return -ENOENT;
+	*place = chunk->stripes[stripe];
+	if (__builtin_add_overflow(place->offset, inside, &place->offset) ||
+	    place->offset > INT64_MAX - BP_NODE_MAX)
+		return bp_wrong(off, "address %llu lies behind the end of all devices",
+				(unsigned long long)logical);
+	return 0;
+}

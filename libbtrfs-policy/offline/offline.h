@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A file system that is not mounted, read from its devices or images.  Whatever
+ * they hold is taken for hostile: nothing is used before its checksum, its place
+ * and its bounds have been checked.  Shared by the files of this room.
+ */
+#ifndef BP_OFFLINE_H
+#define BP_OFFLINE_H
+
+#include "core/tree.h"
+
+#define BP_SUPER_SIZE 4096
+#define BP_NODE_MAX 65536
+#define BP_LEVEL_MAX 8
+#define BP_CSUM_SIZE 32
+#define BP_HEADER_SIZE 101
+
+/* The part of a superblock that a reader needs, in this machine's byte order. */
+struct bp_super {
+	uint8_t fsid[16];
+	uint8_t metadata_uuid[16];	/* what tree blocks carry */
+	uint64_t generation;
+	uint64_t root;
+	uint64_t chunk_root;
+	uint64_t chunk_root_generation;
+	uint64_t num_devices;
+	uint64_t incompat;
+	uint32_t sectorsize;
+	uint32_t nodesize;
+	uint32_t array_size;
+	uint16_t csum_type;
+	uint8_t root_level;
+	uint8_t chunk_root_level;
+	uint64_t devid;
+	char label[BTRFS_LABEL_SIZE];
+	uint8_t array[2048];
+};
+
+/* One device or image; `present` is false for those that only the chunk tree knows. */
+struct bp_disk {
+	uint64_t devid;
+	int fd;
+	char *path;
+	struct btrfs_dev_item item;
+	bool known;	/* `item` is valid */
+};
+
+struct bp_stripe {
+	uint64_t devid;
+	uint64_t offset;
+};
+
+struct bp_map_chunk {
+	uint64_t logical;
+	uint64_t length;
+	uint64_t type;
+	uint16_t sub_stripes;
+	uint16_t count;
+	struct bp_stripe *stripes;
+};
+
+struct bp_node {
+	uint64_t bytenr;
+	uint8_t *data;
+	bool valid;
+};
+
+struct bp_root {
+	uint64_t bytenr;
+	uint64_t generation;	/* 0: any */
+	uint8_t level;
+	uint64_t owner;	/* id of the tree */
+};
+
+struct bp_offline {
+	struct bp_super super;
+	struct bp_disk *disks;
+	size_t disk_count;
+	struct bp_map_chunk *chunks;	/* in order of address */
+	size_t chunk_count;
+	size_t chunk_space;
+	struct bp_node nodes[BP_LEVEL_MAX];	/* the last one of each level */
+	struct bp_root last_root;	/* searches mostly stay in one tree; owner 0: none */
+	uint64_t bytes;			/* of all devices that are open */
+	uint64_t budget;		/* blocks that the walk may still read */
+	char why[1024];			/* what was wrong with the last thing read */
+};
+
+/* A key as trees are ordered by. */
+struct bp_key {
+	uint64_t objectid;
+	uint8_t type;
+	uint64_t offset;
+};
+
+static inline uint16_t bp_get16(const uint8_t *p)
+{
+	return p[0] | p[1] << 8;
+}
+
+static inline uint32_t bp_get32(const uint8_t *p)
+{
+	return bp_get16(p) | (uint32_t)bp_get16(p + 2) << 16;
+}
+
+static inline uint64_t bp_get64(const uint8_t *p)
+{
+	return bp_get32(p) | (uint64_t)bp_get32(p + 4) << 32;
+}
+
+int bp_wrong(struct bp_offline *off, const char *fmt, ...) BP_PRINTF(2, 3);
+
+/* csum.c: bytes of the checksum of this type, below 4; 0 if this build lacks it */
+int bp_csum(uint16_t type, const uint8_t *data, size_t size, uint8_t *csum);
+/* 0, -EUCLEAN, -EOPNOTSUPP for a checksum that this build lacks */
+int bp_csum_check(struct bp_offline *off, uint16_t type, const uint8_t *block, size_t size);
+
+/* super.c */
+int bp_super_read(struct bp_offline *off, int fd, struct bp_super *super);
+
+/* map.c */
+int bp_map_array(struct bp_offline *off);
+int bp_map_add(struct bp_offline *off, uint64_t logical, const uint8_t *data, size_t length);
+int bp_map_check(struct bp_offline *off);
+void bp_map_free(struct bp_offline *off);
+const struct bp_map_chunk *bp_map_find(const struct bp_offline *off, uint64_t logical);
+/* Where copy number `mirror` is; -ENOENT behind the last copy. */
+int bp_map_place(struct bp_offline *off, uint64_t logical, uint32_t mirror,
+		 struct bp_stripe *place);
+
+/* tree.c */
+/* The function's value other than 0 ends the walk and is its result. */
+typedef int (*bp_offline_fn)(void *user, const struct bp_key *key, const uint8_t *data,
+			     uint32_t length);
+int bp_offline_root(struct bp_offline *off, uint64_t tree, struct bp_root *root);
+int bp_offline_walk(struct bp_offline *off, const struct bp_root *root, const struct bp_key *min,
+		    const struct bp_key *max, bp_offline_fn fn, void *user);
+
+/* names.c: another value than 0 ends the walk and is its result */
+typedef int (*bp_named_fn)(void *user, const char *path, const char *uuid);
+int bp_offline_named(const char *tag, const char *value, bp_named_fn fn, void *user);
+/* `path` is to be freed; -EUCLEAN if the word means several file systems. */
+int bp_offline_path(struct bp_offline *off, const char *word, char **path);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns adding devices that have a role before the first chunk can get there.
+ * All of them are checked before the first is touched.  One that was added stays
+ * when a later one fails, and the error says which were.
+ */
+#include <string.h>
+
+#include "core/handle.h"
+
+struct row {
+	struct btrfs_policy_addition pub;
+	char *path;
+	char *signature;
+	uint64_t number;
+};
+
+struct btrfs_policy_additions {
+	struct row *rows;
+	size_t count;
+};
+
+BP_PUBLIC void btrfs_policy_additions_free(struct btrfs_policy_additions *additions)
+{
+	if (!additions)
+		return;
+	for (size_t i = 0; i < additions->count; i++) {
+		free(additions->rows[i].path);
+		free(additions->rows[i].signature);
+	}
+	free(additions->rows);
+	free(additions);
+}
+
+BP_PUBLIC const struct btrfs_policy_addition *
+btrfs_policy_additions_at(const struct btrfs_policy_additions *additions, size_t index)
+{
+	return index < additions->count ? &additions->rows[index].pub : NULL;
+}
+
+/* ---- Checking ----------------------------------------------------------- */
+
+static int check_kernel(struct btrfs_policy_fs *fs, enum btrfs_policy_role role)
+{
+	int ret = bp_need(fs, "roles-atomic", "add a device that has a role");
+
+	if (ret)
+		return ret;
+	ret = fs->ops->add_device(fs->backend, NULL, role);
+	if (ret == -ENOTTY)
+		return bp_error(fs, -EOPNOTSUPP,
+				"cannot add a device as %s to '%s': this kernel has roles, but not the call for it; boot a newer kernel with the btrfs-policy series",
+				btrfs_policy_role_name(role), fs->mount_point);
+	return ret ? bp_failed(fs, ret, "cannot add a device to '%s'", fs->mount_point) : 0;
+}
+
+static int check_file_system(struct btrfs_policy_fs *fs, enum btrfs_policy_role role)
+{
+	if (fs->info.offline)
+		return bp_error(fs, -EINVAL, "cannot add a device to '%s': it is not mounted",
+				fs->mount_point);
+	if (role > BTRFS_POLICY_ROLE_METADATA_ONLY)
+		return bp_error(fs, -EINVAL, "a device cannot be added as %s",
+				btrfs_policy_role_name(role));
+	if (role == BTRFS_POLICY_ROLE_DATA_PREFERRED)
+		return 0;
+	if (fs->info.mixed)
+		return bp_error(fs, -EINVAL,
+				"cannot add a device as %s to '%s': mixed block groups ignore roles; add it as data-preferred",
+				btrfs_policy_role_name(role), fs->mount_point);
+	return check_kernel(fs, role);
+}
+
+/* A paused balance is no hindrance to the kernel here. */
+static int check_turn(struct btrfs_policy_fs *fs, unsigned int flags)
+{
+	bool can_wait;
+	int ret = bp_exclusive_check(fs, &can_wait);
+
+	if (ret != -EBUSY)
+		return ret;
+	if (!can_wait)
+		return 0;
+	return flags & BTRFS_POLICY_ENQUEUE && !(flags & BTRFS_POLICY_DRY_RUN) ? 0 : ret;
+}
+
+static int refuse_path(struct btrfs_policy_fs *fs, int err, const char *path)
+{
+	if (err == -ENOTBLK)
+		return bp_error(fs, -EINVAL, "cannot add '%s': it is not a block device", path);
+	if (err == -EBUSY)
+		return bp_error(fs, -EBUSY,
+				"cannot add '%s': it is in use; unmount it, or take it out of its array, first",
+				path);
+	return bp_failed(fs, err, "cannot add '%s'", path);
+}
+
+static int check_row(struct btrfs_policy_fs *fs, const struct btrfs_policy_additions *additions,
+		     struct row *row, unsigned int flags)
+{
+	int ret = fs->ops->device_number(fs->backend, row->path, &row->number);
+
+	if (!ret)
+		ret = fs->ops->look_at_new(fs->backend, row->path, &row->signature);
+	row->pub.signature = row->signature;
+	if (ret)
+		return refuse_path(fs, ret, row->path);
+	for (const struct row *other = additions->rows; other < row; other++)
+		if (other->number == row->number)
+			return bp_error(fs, -EINVAL, "'%s' and '%s' are the same device",
+					other->path, row->path);
+	if (row->signature && !(flags & BTRFS_POLICY_FORCE))
+		return bp_error(fs, -EEXIST,
+				"cannot add '%s': there is %s on it, which would be lost; name another device, or force it",
+				row->path, row->signature);
+	return 0;
+}
+
+static int check_rows(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *additions,
+		      char *const *paths, size_t count, enum btrfs_policy_role role,
+		      unsigned int flags)
+{
+	int ret = 0;
+
+	additions->rows = calloc(count + 1, sizeof(*additions->rows));
+	if (!additions->rows)
+		return bp_nomem(fs);
+	for (size_t i = 0; !ret && i < count; i++) {
+		struct row *row = &additions->rows[additions->count++];
+
+		row->path = strdup(paths[i]);
+		if (!row->path)
+			return bp_nomem(fs);
+		row->pub.path = row->path;
+		row->pub.role = role;
+		ret = check_row(fs, additions, row, flags);
+	}
+	return ret;
+}
+
+/* ---- Adding ------------------------------------------------------------- */
+
+static int not_added(struct btrfs_policy_fs *fs, int err, const char *path)
+{
+	if (err == -EINVAL)
+		return bp_error(fs, err, "cannot add '%s': the kernel's log says why", path);
+	return bp_failed(fs, err, "cannot add '%s'", path);
+}
+
+/* The kernel does not tell the devid: it is that of the device with the same number. */
+static int find_added(struct btrfs_policy_fs *fs, struct row *row)
+{
+	int ret = btrfs_policy_fs_refresh(fs);
+
+	for (size_t i = 0; !ret && i < fs->device_count; i++) {
+		const struct btrfs_policy_device *device = &fs->devices[i].pub;
+		uint64_t number;
+
+		if (!device->path ||
+		    fs->ops->device_number(fs->backend, device->path, &number) ||
+		    number != row->number)
+			continue;
+		row->pub.devid = device->devid;
+		if (device->role == row->pub.role)
+			return 0;
+		return bp_error(fs, -EIO, "'%s' was added as device %llu, but as %s", row->path,
+				(unsigned long long)device->devid,
+				btrfs_policy_role_name(device->role));
+	}
+	return ret ? ret : bp_error(fs, -EIO, "'%s' was added and is not there", row->path);
+}
+
+static int add_row(struct btrfs_policy_fs *fs, struct row *row)
+{
+	int ret = 0;
+
+	if (row->signature)
+		ret = fs->ops->wipe(fs->backend, row->path);
+	if (ret)
+		return bp_failed(fs, ret, "cannot add '%s': cannot overwrite the %s on it",
+				 row->path, row->signature);
+	row->pub.wiped = row->signature;
+	ret = fs->ops->add_device(fs->backend, row->path, row->pub.role);
+	if (ret)
+		return not_added(fs, ret, row->path);
+	row->pub.added = true;
+	return find_added(fs, row);
+}
+
+/* Behind the reason: what is no longer as it was. */
+static int tell_rest(struct btrfs_policy_fs *fs, int err,
+		     const struct btrfs_policy_additions *additions)
+{
+	for (size_t i = 0; i < additions->count; i++) {
+		const struct row *row = &additions->rows[i];
+
+		if (row->pub.added)
+			bp_error_more(fs, err, "; '%s' has been added as %s and stays", row->path,
+				      btrfs_policy_role_name(row->pub.role));
+		else if (row->pub.wiped)
+			bp_error_more(fs, err, "; the %s on '%s' has been overwritten",
+				      row->signature, row->path);
+		else
+			bp_error_more(fs, err, "; '%s' is untouched", row->path);
+	}
+	return err;
+}
+
+static int no_tick(void *user)
+{
+	return 0;
+}
+
+static int add_rows(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *additions,
+		    unsigned int flags)
+{
+	for (size_t i = 0; i < additions->count; i++) {
+		bool can_wait;
+		int ret = bp_exclusive_check(fs, &can_wait);
+
+		if (ret == -EBUSY && can_wait)
+			ret = bp_exclusive_wait(fs, flags & BTRFS_POLICY_ENQUEUE, no_tick, NULL);
+		else if (ret == -EBUSY)
+			ret = 0;
+		if (!ret)
+			ret = add_row(fs, &additions->rows[i]);
+		if (ret)
+			return tell_rest(fs, ret, additions);
+	}
+	return 0;
+}
+
+BP_PUBLIC int btrfs_policy_device_add(struct btrfs_policy_fs *fs, char *const *paths, size_t count,
+				      enum btrfs_policy_role role, unsigned int flags,
+				      struct btrfs_policy_additions **additions)
+{
+	struct btrfs_policy_additions *new;
+	int ret;
+
+	*additions = NULL;
+	if (!fs->open)
+		return bp_not_open(fs);
+	ret = check_file_system(fs, role);
+	if (!ret)
+		ret = check_turn(fs, flags);
+	if (ret)
+		return ret;
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return bp_nomem(fs);
+	ret = check_rows(fs, new, paths, count, role, flags);
+	if (ret) {
+		btrfs_policy_additions_free(new);
+		return ret;
+	}
+	*additions = new;
+	return flags & BTRFS_POLICY_DRY_RUN ? 0 : add_rows(fs, new, flags);
+}

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns requests and carrying them out: check all, write all, read all back, and
+ * put everything back if any of it fails.  Must not know any single setting;
+ * roles, which go to the kernel together, are apply-roles.c's.
+ */
+#include <string.h>
+
+#include "settings/settings.h"
+
+struct wish {
+	char *setting;
+	char *value;
+	uint64_t devid;
+};
+
+struct btrfs_policy_request {
+	struct wish *wishes;
+	size_t count;
+};
+
+struct row {
+	struct btrfs_policy_change pub;
+	const struct bp_setting *setting;
+	char *path;
+	char *old_value;
+	char *wanted;
+	char *new_value;
+	bool written;
+};
+
+struct btrfs_policy_changes {
+	struct row *rows;
+	size_t count;
+	struct bp_role_change *roles; /* the rows that change a role */
+	size_t role_count;
+	bool roles_written;
+};
+
+/* ---- Requests ----------------------------------------------------------- */
+
+BP_PUBLIC struct btrfs_policy_request *btrfs_policy_request_new(void)
+{
+	return calloc(1, sizeof(struct btrfs_policy_request));
+}
+
+BP_PUBLIC void btrfs_policy_request_free(struct btrfs_policy_request *request)
+{
+	if (!request)
+		return;
+	for (size_t i = 0; i < request->count; i++) {
+		free(request->wishes[i].setting);
+		free(request->wishes[i].value);
+	}
+	free(request->wishes);
+	free(request);
+}
+
+BP_PUBLIC int btrfs_policy_request_add(struct btrfs_policy_request *request,
+				       const char *setting, uint64_t devid, const char *value)
+{
+	struct wish wish = { strdup(setting), strdup(value), devid };
+	struct wish *wishes;
+
+	wishes = reallocarray(request->wishes, request->count + 1, sizeof(*wishes));
+	if (wishes)
+		request->wishes = wishes;
+	if (!wishes || !wish.setting || !wish.value) {
+		free(wish.setting);
+		free(wish.value);
+		return -ENOMEM;
+	}
+	wishes[request->count++] = wish;
+	return 0;
+}
+
+/* ---- Changes ------------------------------------------------------------ */
+
+BP_PUBLIC void btrfs_policy_changes_free(struct btrfs_policy_changes *changes)
+{
+	if (!changes)
+		return;
+	for (size_t i = 0; i < changes->count; i++) {
+		free(changes->rows[i].path);
+		free(changes->rows[i].old_value);
+		free(changes->rows[i].wanted);
+		free(changes->rows[i].new_value);
+	}
+	free(changes->rows);
+	free(changes->roles);
+	free(changes);
+}
+
+BP_DEFINE_CLEANUP(struct btrfs_policy_changes *, btrfs_policy_changes_free);
+#define _cleanup_changes_ BP_CLEANUP(btrfs_policy_changes_free_at_end)
+
+BP_PUBLIC size_t btrfs_policy_changes_count(const struct btrfs_policy_changes *changes)
+{
+	return changes->count;
+}
+
+BP_PUBLIC const struct btrfs_policy_change *
+btrfs_policy_changes_at(const struct btrfs_policy_changes *changes, size_t index)
+{
+	return index < changes->count ? &changes->rows[index].pub : NULL;
+}
+
+static struct btrfs_policy_changes *changes_new(size_t count)
+{
+	_cleanup_changes_ struct btrfs_policy_changes *changes = calloc(1, sizeof(*changes));
+
+	if (!changes)
+		return NULL;
+	changes->rows = calloc(count + 1, sizeof(*changes->rows));
+	changes->roles = calloc(count + 1, sizeof(*changes->roles));
+	if (!changes->rows || !changes->roles)
+		return NULL;
+	return bp_steal(changes);
+}
+
+/* ---- Checking ----------------------------------------------------------- */
+
+static bool is_role(const struct row *row)
+{
+	return row->setting->pub.scope == BTRFS_POLICY_SCOPE_DEVICE;
+}
+
+static int refuse_twice(struct btrfs_policy_fs *fs, const struct btrfs_policy_changes *changes,
+			const struct wish *wish)
+{
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct btrfs_policy_change *pub = &changes->rows[i].pub;
+
+		if (pub->devid != wish->devid || strcmp(pub->setting->name, wish->setting))
+			continue;
+		if (!wish->devid)
+			return bp_error(fs, -EINVAL, "the %s is given twice",
+					pub->setting->title);
+		return bp_error(fs, -EINVAL, "the %s of device %llu is given twice",
+				pub->setting->title, (unsigned long long)wish->devid);
+	}
+	return 0;
+}
+
+static int check_writeable(struct btrfs_policy_fs *fs, const struct row *row)
+{
+	if (!is_role(row) || !fs->info.read_only)
+		return 0;
+	return bp_error(fs, -EROFS,
+			"cannot change roles of '%s': it is mounted read-only; mount it read-write first",
+			fs->mount_point);
+}
+
+static int check_value(struct btrfs_policy_fs *fs, struct row *row, const char *text)
+{
+	const struct bp_setting *setting = row->setting;
+	_cleanup_free_ char *what = bp_format("change the %s", setting->pub.title);
+	int ret;
+
+	if (!what)
+		return bp_nomem(fs);
+	ret = bp_need(fs, setting->pub.capability, what);
+	if (!ret)
+		ret = setting->parse(fs, setting, text, &row->wanted);
+	if (!ret)
+		ret = check_writeable(fs, row);
+	return ret ? ret : bp_setting_read(fs, setting, row->pub.devid, &row->old_value);
+}
+
+static int fill_row(struct btrfs_policy_fs *fs, struct row *row, const struct wish *wish)
+{
+	const struct bp_device *device;
+	int ret;
+
+	row->pub.setting = &row->setting->pub;
+	row->pub.devid = wish->devid;
+	ret = bp_setting_check_device(fs, row->setting, wish->devid);
+	if (!ret)
+		ret = check_value(fs, row, wish->value);
+	if (ret)
+		return ret;
+	row->pub.old_value = row->old_value;
+	row->pub.new_value = row->wanted;
+	device = wish->devid ? bp_device_find(fs, wish->devid) : NULL;
+	if (!device || !device->pub.path)
+		return 0;
+	row->pub.path = row->path = strdup(device->pub.path);
+	return row->path ? 0 : bp_nomem(fs);
+}
+
+static int check_wish(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes,
+		      const struct wish *wish)
+{
+	const struct bp_setting *setting = bp_setting_find(wish->setting);
+	struct row *row = &changes->rows[changes->count];
+	int ret;
+
+	if (!setting)
+		return bp_error(fs, -EINVAL, "there is no setting '%s'", wish->setting);
+	ret = refuse_twice(fs, changes, wish);
+	if (ret)
+		return ret;
+	row->setting = setting;
+	changes->count++;
+	return fill_row(fs, row, wish);
+}
+
+static bool differs(const struct row *row)
+{
+	return strcmp(row->old_value, row->wanted);
+}
+
+static void collect_role(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes,
+			 const struct row *row)
+{
+	struct bp_role_change *change = &changes->roles[changes->role_count];
+
+	if (!is_role(row) || !differs(row))
+		return;
+	change->devid = row->pub.devid;
+	change->old_role = bp_device_find(fs, row->pub.devid)->pub.role;
+	btrfs_policy_role_parse(row->wanted, &change->new_role);
+	changes->role_count++;
+}
+
+static int check_request(struct btrfs_policy_fs *fs, const struct btrfs_policy_request *request,
+			 struct btrfs_policy_changes *changes, bool force)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < request->count; i++)
+		ret = check_wish(fs, changes, &request->wishes[i]);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < changes->count; i++)
+		collect_role(fs, changes, &changes->rows[i]);
+	return bp_roles_check(fs, changes->roles, changes->role_count, force);
+}
+
+/* ---- Writing ------------------------------------------------------------ */
+
+static int write_value(struct btrfs_policy_fs *fs, const struct row *row, const char *value)
+{
+	_cleanup_free_ char *text = row->setting->to_file(value);
+	const char *file;
+	int ret;
+
+	if (!text)
+		return bp_nomem(fs);
+	ret = bp_setting_file(fs, row->setting, &file);
+	return ret ? ret : bp_sysfs_write(fs, file, 0, text);
+}
+
+static int write_rows(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes)
+{
+	for (size_t i = 0; i < changes->count; i++) {
+		struct row *row = &changes->rows[i];
+		int ret;
+
+		if (is_role(row) || !differs(row))
+			continue;
+		ret = write_value(fs, row, row->wanted);
+		if (ret)
+			return ret;
+		row->written = true;
+	}
+	return 0;
+}
+
+/* Roles go last: the kernel takes all of them or none. */
+static int write_all(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes,
+		     bool force)
+{
+	int ret = write_rows(fs, changes);
+
+	if (ret || !changes->role_count)
+		return ret;
+	ret = bp_roles_write(fs, changes->roles, changes->role_count, force);
+	changes->roles_written = !ret;
+	return ret;
+}
+
+/* ---- Reading back ------------------------------------------------------- */
+
+/* A policy written without a parameter comes back with its default one. */
+static bool took(const struct row *row)
+{
+	size_t length = strlen(row->wanted);
+
+	if (strncmp(row->wanted, row->new_value, length))
+		return false;
+	return !row->new_value[length] ||
+	       (row->new_value[length] == ':' && !strchr(row->wanted, ':'));
+}
+
+static int read_role_back(struct btrfs_policy_fs *fs, struct row *row)
+{
+	struct bp_device *device = bp_device_find(fs, row->pub.devid);
+	enum btrfs_policy_role role;
+	int ret;
+
+	ret = bp_role_current(fs, row->pub.devid, &role);
+	if (ret)
+		return ret;
+	row->new_value = strdup(btrfs_policy_role_name(role));
+	if (!row->new_value)
+		return bp_nomem(fs);
+	device->pub.role = role;
+	return 0;
+}
+
+static int read_row_back(struct btrfs_policy_fs *fs, struct row *row)
+{
+	int ret;
+
+	if (!differs(row))
+		return 0;
+	if (is_role(row))
+		ret = read_role_back(fs, row);
+	else
+		ret = bp_setting_read(fs, row->setting, 0, &row->new_value);
+	if (ret)
+		return ret;
+	row->pub.new_value = row->new_value;
+	if (took(row))
+		return 0;
+	return bp_error(fs, -EIO, "the kernel took '%s' as the %s of '%s' but shows '%s'",
+			row->wanted, row->setting->pub.title, fs->mount_point, row->new_value);
+}
+
+static int read_all_back(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < changes->count; i++)
+		ret = read_row_back(fs, &changes->rows[i]);
+	return ret;
+}
+
+/* ---- Putting back ------------------------------------------------------- */
+
+static int undo_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes)
+{
+	for (size_t i = 0; i < changes->role_count; i++) {
+		struct bp_role_change *change = &changes->roles[i];
+		enum btrfs_policy_role wanted = change->new_role;
+
+		change->new_role = change->old_role;
+		change->old_role = wanted;
+		bp_device_find(fs, change->devid)->pub.role = change->new_role;
+	}
+	return bp_roles_write(fs, changes->roles, changes->role_count, true);
+}
+
+static int undo_rows(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes)
+{
+	int failed = 0;
+
+	for (size_t i = changes->count; i-- > 0;) {
+		struct row *row = &changes->rows[i];
+		int ret = row->written ? write_value(fs, row, row->old_value) : 0;
+
+		failed = failed ? failed : ret;
+	}
+	return failed;
+}
+
+static bool anything_written(const struct btrfs_policy_changes *changes)
+{
+	for (size_t i = 0; i < changes->count; i++)
+		if (changes->rows[i].written)
+			return true;
+	return changes->roles_written;
+}
+
+/* Keeps the first error and says behind it what became of the rest. */
+static int put_back(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes, int err)
+{
+	_cleanup_free_ char *first = strdup(fs->error);
+	int roles = 0, rows;
+
+	if (!anything_written(changes))
+		return err;
+	if (changes->roles_written)
+		roles = undo_roles(fs, changes);
+	rows = undo_rows(fs, changes);
+	if (!roles && !rows)
+		return bp_error(fs, err, "%s; the changes made before it were put back",
+				first ? first : "not enough memory");
+	return bp_error(fs, err, "%s; and putting back the changes made before it failed, so some stay: %s",
+			first ? first : "not enough memory", fs->error);
+}
+
+/* ---- Keeping ------------------------------------------------------------ */
+
+static int compose_saved(struct btrfs_policy_fs *fs, const struct btrfs_policy_changes *changes,
+			 char **text)
+{
+	_cleanup_free_ struct bp_saved_value *values =
+		calloc(changes->count + 1, sizeof(*values));
+	size_t count = 0;
+
+	if (!values)
+		return bp_nomem(fs);
+	for (size_t i = 0; i < changes->count; i++)
+		if (!is_role(&changes->rows[i]))
+			values[count++] = (struct bp_saved_value){
+				changes->rows[i].setting->pub.name, changes->rows[i].wanted, false
+			};
+	return bp_saved_compose(fs, values, count, text);
+}
+
+static int carry_out(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes,
+		     unsigned int flags, const char *saved)
+{
+	int ret = write_all(fs, changes, flags & BTRFS_POLICY_FORCE);
+
+	if (!ret)
+		ret = read_all_back(fs, changes);
+	if (!ret && saved)
+		ret = bp_saved_write(fs, saved);
+	return ret ? put_back(fs, changes, ret) : 0;
+}
+
+static int compose_and_carry_out(struct btrfs_policy_fs *fs,
+				 struct btrfs_policy_changes *changes, unsigned int flags)
+{
+	_cleanup_free_ char *text = NULL;
+	int ret = compose_saved(fs, changes, &text);
+
+	if (ret || flags & BTRFS_POLICY_DRY_RUN)
+		return ret;
+	return carry_out(fs, changes, flags, text);
+}
+
+static int carry_out_and_keep(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes,
+			      unsigned int flags)
+{
+	int lock, ret;
+
+	if (flags & BTRFS_POLICY_DRY_RUN)
+		return compose_and_carry_out(fs, changes, flags);
+	ret = bp_saved_lock(fs, &lock);
+	if (ret)
+		return ret;
+	ret = compose_and_carry_out(fs, changes, flags);
+	bp_saved_unlock(fs, lock);
+	return ret;
+}
+
+/* Roles alone are nothing to keep. */
+static bool keeps(const struct btrfs_policy_changes *changes, unsigned int flags)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < changes->count; i++)
+		any = any || !is_role(&changes->rows[i]);
+	return any && flags & BTRFS_POLICY_SAVE;
+}
+
+BP_PUBLIC int btrfs_policy_apply(struct btrfs_policy_fs *fs,
+				 const struct btrfs_policy_request *request, unsigned int flags,
+				 struct btrfs_policy_changes **changes)
+{
+	_cleanup_changes_ struct btrfs_policy_changes *new = NULL;
+	int ret;
+
+	if (!fs->open)
+		return bp_not_open(fs);
+	if (flags & ~(unsigned int)(BTRFS_POLICY_FORCE | BTRFS_POLICY_DRY_RUN | BTRFS_POLICY_SAVE))
+		return bp_error(fs, -EINVAL, "unknown flags 0x%x", flags);
+	new = changes_new(request->count);
+	if (!new)
+		return bp_nomem(fs);
+	ret = check_request(fs, request, new, flags & BTRFS_POLICY_FORCE);
+	if (!ret && keeps(new, flags))
+		ret = carry_out_and_keep(fs, new, flags);
+	else if (!ret && !(flags & BTRFS_POLICY_DRY_RUN))
+		ret = carry_out(fs, new, flags, NULL);
+	if (!ret)
+		*changes = bp_steal(new);
+	return ret;
+}

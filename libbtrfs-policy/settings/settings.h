@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Settings of a file system: the table, their grammars, changing and saving them.
+ */
+#ifndef BP_SETTINGS_H
+#define BP_SETTINGS_H
+
+#include "core/handle.h"
+
+/* settings.c: what public rows do not say */
+struct bp_setting {
+	struct btrfs_policy_setting pub;
+	/* Text to the form that setting_get() hands out; -EINVAL if it is none. */
+	int (*parse)(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
+		     const char *text, char **value);
+	/* That form to what the kernel's file wants, and back. */
+	char *(*to_file)(const char *value);
+	int (*from_file)(const char *text, char **value);
+};
+
+const struct bp_setting *bp_setting_find(const char *name);
+int bp_setting_file(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
+		    const char **file);
+int bp_setting_read(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
+		    uint64_t devid, char **value);
+int bp_setting_check_device(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
+			    uint64_t devid);
+
+/* values.c: grammars of settings */
+int bp_parse_choice(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
+		    const char *text, char **value);
+int bp_parse_penalty(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
+		     const char *text, char **value);
+int bp_parse_bool(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
+		  const char *text, char **value);
+int bp_parse_readahead(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
+		       const char *text, char **value);
+int bp_parse_role(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
+		  const char *text, char **value);
+char *bp_file_same(const char *value);
+char *bp_file_bool(const char *value);
+char *bp_file_readahead(const char *value);
+int bp_value_choice(const char *text, char **value);
+int bp_value_number(const char *text, char **value);
+int bp_value_bool(const char *text, char **value);
+int bp_value_readahead(const char *text, char **value);
+
+/* apply-roles.c */
+struct bp_role_change {
+	uint64_t devid;
+	enum btrfs_policy_role old_role;
+	enum btrfs_policy_role new_role;
+};
+
+int bp_roles_check(struct btrfs_policy_fs *fs, const struct bp_role_change *changes,
+		   size_t count, bool force);
+int bp_roles_write(struct btrfs_policy_fs *fs, const struct bp_role_change *changes,
+		   size_t count, bool force);
+
+/* saved.c */
+struct bp_saved_value {
+	const char *name;
+	const char *value;
+	bool written;
+};
+
+int bp_saved_compose(struct btrfs_policy_fs *fs, struct bp_saved_value *values, size_t count,
+		     char **text);
+int bp_saved_write(struct btrfs_policy_fs *fs, const char *text);
+int bp_saved_lock(struct btrfs_policy_fs *fs, int *lock);
+void bp_saved_unlock(struct btrfs_policy_fs *fs, int lock);
+
+#endif

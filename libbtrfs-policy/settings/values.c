@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns the grammars of settings: from what a user writes to the one form that
+ * the library hands out, and between that form and the kernel's files.
+ * Everything is refused that is not wholly understood.
+ */
+#include <string.h>
+
+#include "settings/settings.h"
+
+#define PENALTY_MAX 1000
+#define READAHEAD_UNIT 4096ULL
+#define READAHEAD_MAX (1024ULL * 1024 * 1024)
+
+static int refuse(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
+		  const char *text, const char *expected)
+{
+	return bp_error(fs, -EINVAL, "'%s' is no value for %s; expected %s", text,
+			setting->pub.name, expected);
+}
+
+static int hand_out(struct btrfs_policy_fs *fs, char *value, char **result)
+{
+	*result = value;
+	return value ? 0 : bp_nomem(fs);
+}
+
+/* Digits only: no sign, no space, no base prefix. Returns the rest or NULL. */
+static const char *digits(const char *text, uint64_t *value)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return NULL;
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	return errno ? NULL : end;
+}
+
+/* ---- Read policies ------------------------------------------------------ */
+
+static size_t name_length(const char *word)
+{
+	return strcspn(word, ":");
+}
+
+/* A parameter is taken only where the kernel shows one for that name. */
+static bool offers(char **offered, const char *text)
+{
+	size_t length = name_length(text);
+
+	for (char **word = offered; *word; word++) {
+		if (name_length(*word) != length || strncmp(*word, text, length))
+			continue;
+		return !text[length] || (*word)[length];
+	}
+	return false;
+}
+
+static int refuse_choice(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
+			 const char *text, char **offered)
+{
+	bp_error(fs, -EINVAL, "'%s' is no %s; this kernel offers:", text, setting->pub.title);
+	for (char **word = offered; *word; word++)
+		bp_error_more(fs, 0, "%s %s", word == offered ? "" : ",", *word);
+	return -EINVAL;
+}
+
+/* The word without a feature is an old kernel's fault, not the user's. */
+static int missing_policy(struct btrfs_policy_fs *fs, const char *text)
+{
+	_cleanup_free_ char *what = bp_format("set the read policy '%s'", text);
+
+	if (strcmp(text, "roundrobin"))
+		return 0;
+	return what ? bp_need(fs, "roundrobin", what) : bp_nomem(fs);
+}
+
+int bp_parse_choice(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
+		    const char *text, char **value)
+{
+	char **offered = NULL;
+	int ret;
+
+	ret = missing_policy(fs, text);
+	if (ret)
+		return ret;
+	ret = btrfs_policy_setting_values(fs, setting->pub.name, &offered);
+	if (ret)
+		return ret;
+	ret = offers(offered, text) ? hand_out(fs, strdup(text), value) :
+				      refuse_choice(fs, setting, text, offered);
+	btrfs_policy_strv_free(offered);
+	return ret;
+}
+
+int bp_value_choice(const char *text, char **value)
+{
+	return bp_choice_current(text, value);
+}
+
+/* ---- Numbers ------------------------------------------------------------ */
+
+int bp_parse_penalty(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
+		     const char *text, char **value)
+{
+	uint64_t number;
+	const char *rest = digits(text, &number);
+
+	if (!rest || *rest || number > PENALTY_MAX)
+		return refuse(fs, setting, text, setting->pub.grammar);
+	return hand_out(fs, bp_format("%llu", (unsigned long long)number), value);
+}
+
+int bp_value_number(const char *text, char **value)
+{
+	uint64_t number;
+	const char *rest = digits(text, &number);
+
+	if (!rest || *rest)
+		return -EUCLEAN;
+	*value = strdup(text);
+	return *value ? 0 : -ENOMEM;
+}
+
+char *bp_file_same(const char *value)
+{
+	return strdup(value);
+}
+
+/* ---- Yes and no --------------------------------------------------------- */
+
+static const struct {
+	const char *text;
+	bool value;
+} booleans[] = {
+	{ "yes", true }, { "no", false }, { "1", true }, { "0", false },
+	{ "on", true }, { "off", false }, { "true", true }, { "false", false },
+};
+
+int bp_parse_bool(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
+		  const char *text, char **value)
+{
+	for (size_t i = 0; i < BP_ARRAY_SIZE(booleans); i++)
+		if (!strcmp(booleans[i].text, text))
+			return hand_out(fs, strdup(booleans[i].value ? "yes" : "no"), value);
+	return refuse(fs, setting, text, "yes or no");
+}
+
+char *bp_file_bool(const char *value)
+{
+	return strdup(strcmp(value, "yes") ? "0" : "1");
+}
+
+int bp_value_bool(const char *text, char **value)
+{
+	if (strcmp(text, "0") && strcmp(text, "1"))
+		return -EUCLEAN;
+	*value = strdup(*text == '1' ? "yes" : "no");
+	return *value ? 0 : -ENOMEM;
+}
+
+/* ---- Readahead: bytes here, KiB in the kernel's file -------------------- */
+
+static int suffix_shift(const char *rest)
+{
+	static const char suffixes[] = "KMG";
+	const char *found = *rest ? strchr(suffixes, *rest & ~0x20) : NULL;
+
+	if (!*rest)
+		return 0;
+	if (!found || !*found || rest[1])
+		return -1;
+	return 10 * (int)(found - suffixes + 1);
+}
+
+int bp_parse_readahead(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
+		       const char *text, char **value)
+{
+	uint64_t number;
+	const char *rest = digits(text, &number);
+	int shift = rest ? suffix_shift(rest) : -1;
+
+	if (shift < 0 || number > READAHEAD_MAX >> shift ||
+	    (number << shift) % READAHEAD_UNIT)
+		return refuse(fs, setting, text,
+			      "a multiple of 4K up to 1G, such as 131072, 512K or 4M");
+	return hand_out(fs, bp_format("%llu", (unsigned long long)number << shift), value);
+}
+
+char *bp_file_readahead(const char *value)
+{
+	return bp_format("%llu", strtoull(value, NULL, 10) / 1024);
+}
+
+int bp_value_readahead(const char *text, char **value)
+{
+	uint64_t number;
+	const char *rest = digits(text, &number);
+
+	if (!rest || *rest || number > UINT64_MAX / 1024)
+		return -EUCLEAN;
+	*value = bp_format("%llu", (unsigned long long)number * 1024);
+	return *value ? 0 : -ENOMEM;
+}
+
+/* ---- Roles -------------------------------------------------------------- */
+
+int bp_parse_role(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
+		  const char *text, char **value)
+{
+	enum btrfs_policy_role role;
+
+	if (btrfs_policy_role_parse(text, &role))
+		return refuse(fs, setting, text, setting->pub.grammar);
+	return hand_out(fs, strdup(text), value);
+}

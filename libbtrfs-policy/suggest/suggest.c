@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Owns what is proposed for a file system, and why: roles from what the devices
+ * are, the read policy and what goes with it from the profiles in use.  Changes
+ * nothing, and proposes nothing where somebody has chosen already.
+ */
+#include <string.h>
+
+#include "suggest/suggest.h"
+
+/* From this share of the array on, SSDs are too much to be kept free of data. */
+#define LARGE_PERCENT 15
+#define MIB (1024ULL * 1024)
+#define READAHEAD_EACH (4 * MIB)
+#define READAHEAD_MOST (16 * MIB)
+
+/* ---- A suggestion ------------------------------------------------------- */
+
+BP_PUBLIC void btrfs_policy_suggestion_free(struct btrfs_policy_suggestion *suggestion)
+{
+	if (!suggestion)
+		return;
+	for (size_t i = 0; i < suggestion->proposal_count; i++) {
+		free((char *)suggestion->proposals[i].path);
+		free((char *)suggestion->proposals[i].old_value);
+		free((char *)suggestion->proposals[i].new_value);
+		free((char *)suggestion->proposals[i].reason);
+	}
+	for (size_t i = 0; i < suggestion->note_count; i++)
+		free(suggestion->notes[i]);
+	free(suggestion->proposals);
+	free(suggestion->notes);
+	free(suggestion->capacities);
+	free(suggestion->misfits);
+	free(suggestion);
+}
+
+BP_DEFINE_CLEANUP(struct btrfs_policy_suggestion *, btrfs_policy_suggestion_free);
+
+BP_PUBLIC const struct btrfs_policy_proposal *
+btrfs_policy_suggestion_proposal(const struct btrfs_policy_suggestion *suggestion, size_t index)
+{
+	return index < suggestion->proposal_count ? &suggestion->proposals[index] : NULL;
+}
+
+BP_PUBLIC const char *
+btrfs_policy_suggestion_note(const struct btrfs_policy_suggestion *suggestion, size_t index)
+{
+	return index < suggestion->note_count ? suggestion->notes[index] : NULL;
+}
+
+BP_PUBLIC const struct btrfs_policy_capacity *
+btrfs_policy_suggestion_capacity(const struct btrfs_policy_suggestion *suggestion, size_t index)
+{
+	return index < suggestion->capacity_count ? &suggestion->capacities[index] : NULL;
+}
+
+BP_PUBLIC const struct btrfs_policy_misfit *
+btrfs_policy_suggestion_misfit(const struct btrfs_policy_suggestion *suggestion, size_t index)
+{
+	return index < suggestion->misfit_count ? &suggestion->misfits[index] : NULL;
+}
+
+BP_PUBLIC void btrfs_policy_suggestion_moves(const struct btrfs_policy_suggestion *suggestion,
+					     uint64_t *chunks, uint64_t *bytes)
+{
+	*chunks = suggestion->move_chunks;
+	*bytes = suggestion->move_bytes;
+}
+
+/* Takes @text over. */
+static int note(struct btrfs_policy_suggestion *suggestion, char *text)
+{
+	char **longer = reallocarray(suggestion->notes, suggestion->note_count + 1,
+				     sizeof(*longer));
+
+	if (longer)
+		suggestion->notes = longer;
+	if (!text || !longer) {
+		free(text);
+		return -ENOMEM;
+	}
+	longer[suggestion->note_count++] = text;
+	return 0;
+}
+
+/* Takes @reason over. */
+static int propose(struct btrfs_policy_suggestion *suggestion, const char *setting,
+		   const struct bp_device *device, const char *old_value, const char *new_value,
+		   char *reason)
+{
+	struct btrfs_policy_proposal *longer =
+		reallocarray(suggestion->proposals, suggestion->proposal_count + 1,
+			     sizeof(*longer));
+	struct btrfs_policy_proposal *row;
+
+	if (!longer) {
+		free(reason);
+		return -ENOMEM;
+	}
+	suggestion->proposals = longer;
+	row = &longer[suggestion->proposal_count++];
+	row->setting = btrfs_policy_setting_find(setting);
+	row->devid = device ? device->pub.devid : 0;
+	row->path = device && device->path ? strdup(device->path) : NULL;
+	row->old_value = strdup(old_value);
+	row->new_value = strdup(new_value);
+	row->reason = reason;
+	return row->old_value && row->new_value && row->reason &&
+	       (row->path || !device || !device->path) ? 0 : -ENOMEM;
+}
+
+/* ---- Facts -------------------------------------------------------------- */
+
+struct facts {
+	struct btrfs_policy_suggestion *suggestion;
+	const struct btrfs_policy_placement *placement;
+	uint32_t fast;
+	uint32_t slow;
+	uint64_t fast_bytes;
+	uint64_t bytes;
+	const struct bp_profile *data;		/* the one that needs most devices */
+	const struct bp_profile *mirrored;	/* data with most copies on different devices */
+};
+
+/* A disk on USB may be unplugged, and says little about what it is. */
+static bool is_fast(const struct bp_device *device)
+{
+	return device->pub.rotational == BTRFS_POLICY_NO &&
+	       !(device->pub.transport && !strcmp(device->pub.transport, "usb"));
+}
+
+static bool is_slow(const struct bp_device *device)
+{
+	return device->pub.rotational == BTRFS_POLICY_YES;
+}
+
+static void count_devices(const struct btrfs_policy_fs *fs, struct facts *facts)
+{
+	for (size_t i = 0; i < fs->device_count; i++) {
+		const struct bp_device *device = &fs->devices[i];
+
+		if (!device->writeable)
+			continue;
+		facts->fast += is_fast(device);
+		facts->slow += is_slow(device);
+		facts->fast_bytes += is_fast(device) ? device->pub.size : 0;
+		facts->bytes += device->pub.size;
+	}
+}
+
+static void look_at_profiles(struct facts *facts)
+{
+	for (size_t i = 0; i < facts->placement->profile_count; i++) {
+		const struct btrfs_policy_profile_usage *usage = &facts->placement->profiles[i];
+		const struct bp_profile *profile = bp_profile_of(usage->type);
+
+		if (usage->kind != BTRFS_POLICY_KIND_DATA)
+			continue;
+		if (!facts->data || profile->devs_min > facts->data->devs_min)
+			facts->data = profile;
+		if (profile->copies > 1 && profile->dev_stripes == 1 &&
+		    (!facts->mirrored || profile->copies > facts->mirrored->copies))
+			facts->mirrored = profile;
+	}
+}
+
+/* ---- Roles -------------------------------------------------------------- */
+
+static uint32_t data_needs(const struct facts *facts)
+{
+	return facts->data ? facts->data->devs_min : 1;
+}
+
+/* Could data do without the SSDs, and would it not miss them? */
+static bool may_exclude_data(const struct facts *facts)
+{
+	return facts->slow >= data_needs(facts) &&
+	       facts->fast_bytes / LARGE_PERCENT < facts->bytes / 100;
+}
+
+static char *role_reason(const struct facts *facts, const struct bp_device *device)
+{
+	const char *how = device->pub.transport ? device->pub.transport : "not rotational";
+	unsigned int percent = facts->bytes ? facts->fast_bytes * 100 / facts->bytes : 0;
+
+	if (may_exclude_data(facts))
+		return bp_format("solid state (%s); kept free of data, which has %u%% of the array elsewhere",
+				 how, 100 - percent);
+	if (facts->slow < data_needs(facts))
+		return bp_format("solid state (%s); data too may use it, because %s needs %u devices",
+				 how, facts->data->name, data_needs(facts));
+	return bp_format("solid state (%s); %u%% of the array, too much to keep free of data",
+			 how, percent);
+}
+
+static int propose_roles(struct btrfs_policy_fs *fs, struct facts *facts)
+{
+	const char *role = may_exclude_data(facts) ? "metadata-only" : "metadata-preferred";
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < fs->device_count; i++) {
+		const struct bp_device *device = &fs->devices[i];
+
+		if (is_fast(device) && device->writeable &&
+		    device->pub.role == BTRFS_POLICY_ROLE_DATA_PREFERRED)
+			ret = propose(facts->suggestion, "role", device, "data-preferred", role,
+				      role_reason(facts, device));
+	}
+	return ret;
+}
+
+static int suggest_roles(struct btrfs_policy_fs *fs, struct facts *facts)
+{
+	const char *why = NULL;
+	int ret = 0;
+
+	if (fs->info.mixed)
+		why = "no roles: mixed block groups ignore them";
+	else if (!facts->fast)
+		why = "no roles: no device is known to be an SSD that stays where it is";
+	else if (!facts->slow)
+		why = "no roles: no device is known to rotate, so none is slower for metadata";
+	if (why)
+		return note(facts->suggestion, strdup(why));
+	if (!fs->enforced)
+		ret = note(facts->suggestion,
+			   bp_format("roles do nothing yet: %s; %s", fs->enforced_why,
+				     bp_enforced_advice(fs)));
+	return ret ? ret : propose_roles(fs, facts);
+}
+
+/* ---- Read policy -------------------------------------------------------- */
+
+static bool offers(struct btrfs_policy_fs *fs, const char *policy)
+{
+	char **words = NULL;
+	bool found = false;
+
+	if (btrfs_policy_setting_values(fs, "read-policy", &words))
+		return false;
+	for (char **word = words; *word; word++)
+		found = found || !strcmp(*word, policy);
+	btrfs_policy_strv_free(words);
+	return found;
+}
+
+/* Propose @value for a setting of the file system unless it is that already. */
+static int want(struct btrfs_policy_fs *fs, struct facts *facts, const char *setting,
+		const char *value, const char *reason)
+{
+	_cleanup_free_ char *now = NULL;
+	int ret = btrfs_policy_setting_get(fs, setting, 0, &now);
+
+	if (ret == -EOPNOTSUPP || (!ret && !strcmp(now, value)))
+		return 0;
+	return ret ? ret : propose(facts->suggestion, setting, NULL, now, value, strdup(reason));
+}
+
+static int want_penalties(struct btrfs_policy_fs *fs, struct facts *facts)
+{
+	int ret = 0;
+
+	if (!facts->fast || !facts->slow || !bp_capable(fs, "penalties"))
+		return 0;
+	ret = want(fs, facts, "rot-penalty", "1", "a head that has to move costs");
+	return ret ? ret : want(fs, facts, "nonrot-penalty", "0",
+				"an SSD reads anywhere at the same price");
+}
+
+/* One stream is read from several mirrors only as far as it is read ahead. */
+static int want_readahead(struct btrfs_policy_fs *fs, struct facts *facts)
+{
+	uint64_t wanted = READAHEAD_EACH * facts->mirrored->copies;
+	_cleanup_free_ char *now = NULL, *value = NULL;
+	int ret;
+
+	while (wanted & (wanted - 1))
+		wanted += wanted & -wanted;
+	wanted = wanted < READAHEAD_MOST ? wanted : READAHEAD_MOST;
+	if (!facts->slow || !bp_capable(fs, "readahead"))
+		return 0;
+	ret = btrfs_policy_setting_get(fs, "readahead", 0, &now);
+	if (ret || strtoull(now, NULL, 10) >= wanted)
+		return ret;
+	value = bp_format("%llu", (unsigned long long)wanted);
+	if (!value)
+		return bp_nomem(fs);
+	return propose(facts->suggestion, "readahead", NULL, now, value,
+		       bp_format("one reader is spread over the %u mirrors of %s only as far as is read ahead",
+				 facts->mirrored->copies, facts->mirrored->name));
+}
+
+static int suggest_reads(struct btrfs_policy_fs *fs, struct facts *facts)
+{
+	_cleanup_free_ char *reason = NULL;
+	int ret;
+
+	if (!facts->mirrored)
+		return note(facts->suggestion,
+			    strdup("no read policy: no data is mirrored over devices"));
+	if (!offers(fs, "roundrobin"))
+		return note(facts->suggestion,
+			    bp_format("no read policy: this kernel does not offer 'roundrobin'; %s",
+				      btrfs_policy_capability_find(fs, "roundrobin")->advice));
+	reason = bp_format("%s is read from the mirror that is free and near, not by process id",
+			   facts->mirrored->name);
+	if (!reason)
+		return bp_nomem(fs);
+	ret = want(fs, facts, "read-policy", "roundrobin", reason);
+	if (!ret)
+		ret = want_penalties(fs, facts);
+	return ret ? ret : want_readahead(fs, facts);
+}
+
+/* ---- All of it ---------------------------------------------------------- */
+
+static int add_effects(struct btrfs_policy_suggestion *suggestion,
+		       const struct btrfs_policy_placement *placement)
+{
+	size_t size = placement->device_count * sizeof(struct bp_site);
+	_cleanup_free_ struct bp_site *after = malloc(size);
+
+	if (!after)
+		return -ENOMEM;
+	memcpy(after, placement->sites, size);
+	for (size_t i = 0; i < suggestion->proposal_count; i++) {
+		const struct btrfs_policy_proposal *row = &suggestion->proposals[i];
+
+		if (row->devid)
+			btrfs_policy_role_parse(row->new_value,
+						&bp_site_find(after, placement->device_count,
+							      row->devid)->role);
+	}
+	return bp_suggest_effects(suggestion, placement, placement->sites, after);
+}
+
+BP_PUBLIC int btrfs_policy_suggest(struct btrfs_policy_fs *fs,
+				   struct btrfs_policy_suggestion **suggestion)
+{
+	BP_CLEANUP(btrfs_policy_suggestion_free_at_end) struct btrfs_policy_suggestion *new = NULL;
+	_cleanup_placement_ struct btrfs_policy_placement *placement = NULL;
+	struct facts facts = {};
+	int ret = btrfs_policy_placement_read(fs, &placement);
+
+	if (ret)
+		return ret;
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return bp_nomem(fs);
+	facts.suggestion = new;
+	facts.placement = placement;
+	count_devices(fs, &facts);
+	look_at_profiles(&facts);
+	ret = suggest_roles(fs, &facts);
+	if (!ret)
+		ret = suggest_reads(fs, &facts);
+	if (!ret)
+		ret = add_effects(new, placement);
+	if (ret == -ENOMEM)
+		return bp_nomem(fs);
+	if (!ret)
+		*suggestion = bp_steal(new);
+	return ret;
+}
