@@ -122,6 +122,7 @@ int btrfs_device_role_check_removal(struct btrfs_fs_info *fs_info,
 				    const struct btrfs_device *device)
 {
 	enum btrfs_device_roles_reason reason;
+	const struct btrfs_raid_attr *attr;
 	u64 profiles[3];
 	u32 before[2];
 	u32 after[2];
@@ -135,8 +136,8 @@ int btrfs_device_role_check_removal(struct btrfs_fs_info *fs_info,
 	btrfs_warn(fs_info, "cannot remove devid %llu: by their roles, %s",
 		   device->devid, btrfs_device_roles_reasons[reason]);
 	get_profiles(fs_info, profiles);
-	return most_demanding(profiles[reason - BTRFS_DEVICE_ROLES_TOO_FEW_DATA])->mindev_error ?:
-	       BTRFS_ERROR_DEV_ONLY_WRITABLE;
+	attr = most_demanding(profiles[reason - BTRFS_DEVICE_ROLES_TOO_FEW_DATA]);
+	return attr->mindev_error ?: BTRFS_ERROR_DEV_ONLY_WRITABLE;
 }
 
 /*
@@ -159,7 +160,8 @@ void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info)
 
 	reason = btrfs_device_role_check_counts(fs_info, plenty, counts);
 	if (reason != BTRFS_DEVICE_ROLES_OK)
-		btrfs_warn(fs_info, "by the roles of devices, %s", btrfs_device_roles_reasons[reason]);
+		btrfs_warn(fs_info, "by the roles of devices, %s",
+			   btrfs_device_roles_reasons[reason]);
 }
 
 static bool allows_convert(struct btrfs_fs_info *fs_info,

@@ -80,12 +80,13 @@ enum btrfs_role_kind btrfs_role_kind(u64 bg_flags)
 enum btrfs_role_rank btrfs_role_rank(u8 role, enum btrfs_role_kind kind)
 {
 	const bool prefers_metadata = role & BTRFS_ROLE_PREFER_METADATA;
+	const bool is_metadata = kind == BTRFS_ROLE_KIND_METADATA;
 
 	if (kind == BTRFS_ROLE_KIND_MIXED)
 		return BTRFS_ROLE_RANK_FIRST;
 	if (role & BTRFS_ROLE_FOREIGN)
 		return BTRFS_ROLE_RANK_LAST;
-	if (prefers_metadata == (kind == BTRFS_ROLE_KIND_METADATA))
+	if (prefers_metadata == is_metadata)
 		return BTRFS_ROLE_RANK_FIRST;
 	return role & BTRFS_ROLE_EXCLUDE_OTHER ? BTRFS_ROLE_RANK_EXCLUDED :
 						 BTRFS_ROLE_RANK_SECOND;

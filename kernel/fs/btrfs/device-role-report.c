@@ -105,10 +105,12 @@ void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info)
 	};
 
 	for (int i = 0; i < ARRAY_SIZE(types); i++) {
-		char *env[] = { "BTRFS_EVENT=spilled_chunk", (char *)types[i], NULL };
+		char *env[3] = { NULL };
 
-		if (test_and_clear_bit(i, &fs_info->roles.spill_events))
-			kobject_uevent_env(&fs_info->fs_devices->fsid_kobj,
-					   KOBJ_CHANGE, env);
+		if (!test_and_clear_bit(i, &fs_info->roles.spill_events))
+			continue;
+		env[0] = "BTRFS_EVENT=spilled_chunk";
+		env[1] = (char *)types[i];
+		kobject_uevent_env(&fs_info->fs_devices->fsid_kobj, KOBJ_CHANGE, env);
 	}
 }

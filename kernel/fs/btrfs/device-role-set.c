@@ -269,7 +269,8 @@ static void log_request(struct btrfs_fs_info *fs_info,
 {
 	if (error) {
 		btrfs_warn(fs_info, "device roles not changed: %s (devid %llu, error %d)",
-			   btrfs_device_roles_reasons[request->reason], request->failed_devid, error);
+			   btrfs_device_roles_reasons[request->reason],
+			   request->failed_devid, error);
 		return;
 	}
 

@@ -17,7 +17,7 @@
 #include "volumes.h"
 
 struct role_sums {
-	struct btrfs_role_space space[BTRFS_ROLE_SHARE_NR];
+	struct btrfs_role_space space[ROLE_SHARE_NR];
 	struct btrfs_role_kind_state kinds[2];
 	/* Bytes of the devices of the first choice, and the useful part of one. */
 	u64 first_size[2];
@@ -88,18 +88,18 @@ static void add_unallocated(const struct btrfs_fs_info *fs_info,
 	}
 
 	if (rank_of(fs_info, device, BTRFS_ROLE_KIND_DATA) == BTRFS_ROLE_RANK_EXCLUDED)
-		btrfs_role_space_add(&sums->space[BTRFS_ROLE_SHARE_OWN], bytes);
+		btrfs_role_space_add(&sums->space[ROLE_SHARE_OWN], bytes);
 	if (rank_of(fs_info, device, BTRFS_ROLE_KIND_METADATA) == BTRFS_ROLE_RANK_EXCLUDED)
 		return;
-	btrfs_role_space_add(&sums->space[BTRFS_ROLE_SHARE_METADATA], bytes);
+	btrfs_role_space_add(&sums->space[ROLE_SHARE_METADATA], bytes);
 	/* In pieces smaller than the chunk of mkfs there is nothing to rely on. */
-	btrfs_role_space_add(&sums->space[BTRFS_ROLE_SHARE_SYSTEM],
+	btrfs_role_space_add(&sums->space[ROLE_SHARE_SYSTEM],
 			     unallocated(device, 0, SZ_8M));
 }
 
 static void publish(struct btrfs_role_state *roles, struct role_sums *sums)
 {
-	for (int share = 0; share < BTRFS_ROLE_SHARE_NR; share++) {
+	for (int share = 0; share < ROLE_SHARE_NR; share++) {
 		for (int i = 0; i < BTRFS_ROLE_MAX_COPIES; i++)
 			atomic64_set(&roles->space[share][i],
 				     btrfs_role_space_for(&sums->space[share], i + 1));

@@ -44,9 +44,10 @@ static inline u8 btrfs_device_role(const struct btrfs_fs_info *fs_info,
 
 static inline bool btrfs_device_roles_in_force(const struct btrfs_fs_info *fs_info)
 {
+	if (!IS_ENABLED(CONFIG_BTRFS_DEVICE_ROLES))
+		return false;
 	/* Pairs with the release in btrfs_device_role_update_space(): the figures. */
-	return IS_ENABLED(CONFIG_BTRFS_DEVICE_ROLES) &&
-	       smp_load_acquire(&fs_info->roles.in_force);
+	return smp_load_acquire(&fs_info->roles.in_force);
 }
 
 /* May this task use devices that exclude what it allocates? Device replace may. */
@@ -91,10 +92,12 @@ static inline u64 btrfs_device_role_unallocated(const struct btrfs_fs_info *fs_i
 static inline u64 btrfs_device_role_chunk_size(const struct btrfs_fs_info *fs_info,
 					       u64 bg_flags, u64 chunk_size)
 {
+	u64 bytes;
+
 	if (!btrfs_device_roles_in_force(fs_info))
 		return chunk_size;
-	return min(chunk_size, div_u64(READ_ONCE(
-			fs_info->roles.kinds[btrfs_role_kind(bg_flags)].bytes), 10));
+	bytes = READ_ONCE(fs_info->roles.kinds[btrfs_role_kind(bg_flags)].bytes);
+	return min(chunk_size, div_u64(bytes, 10));
 }
 
 #ifdef CONFIG_BTRFS_DEVICE_ROLES
