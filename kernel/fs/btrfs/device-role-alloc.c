@@ -96,8 +96,7 @@ bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early)
 	struct btrfs_role_chunk chunk;
 	u32 standing;
 
-	if (!btrfs_device_roles_in_force(bg->fs_info) ||
-	    bg->flags & BTRFS_BLOCK_GROUP_SYSTEM || btrfs_is_zoned(bg->fs_info))
+	if (bg->flags & BTRFS_BLOCK_GROUP_SYSTEM || btrfs_is_zoned(bg->fs_info))
 		return false;
 
 	standing = get_standing(bg);
