@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Owns the prediction of what the kernel's chunk allocator does, and the verdict
- * on a chunk that exists.  Who is chosen is decided by the header shared with
+ * on a chunk that exists.  Who is chosen is decided by the code shared with
  * the kernel series; here is only what surrounds it: how large chunks are made
  * and what a device offers.  Pure: knows no file system and no kernel.
  */
@@ -58,7 +58,6 @@ uint32_t bp_allowed_sites(const struct bp_site *sites, size_t count, uint64_t ty
 struct limits {
 	const struct bp_profile *profile;
 	struct btrfs_role_profile role;
-	struct btrfs_role_limits size;
 };
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
@@ -78,10 +77,11 @@ static uint64_t chunk_size_of(uint64_t type, uint64_t total)
 static void set_size_limits(struct limits *limits, const struct bp_site *sites, size_t count,
 			    uint64_t type)
 {
-	struct btrfs_role_limits *size = &limits->size;
+	struct btrfs_role_profile *size = &limits->role;
 	uint64_t total = 0;
 
 	memset(size, 0, sizeof(*size));
+	size->kind = btrfs_role_kind(type);
 	size->dev_stripes = limits->profile->dev_stripes;
 	size->ncopies = limits->profile->copies;
 	size->nparity = limits->profile->parity;
@@ -109,9 +109,6 @@ static void set_limits(struct limits *limits, const struct bp_site *sites, size_
 	limits->role.devs_min = profile->devs_min;
 	limits->role.devs_max = most;
 	limits->role.devs_increment = profile->devs_increment;
-	limits->role.useful = btrfs_role_useful_bytes(btrfs_role_kind(type),
-		btrfs_role_max_chunk(&limits->size, BTRFS_ROLE_RANK_FIRST),
-		limits->size.max_stripe, profile->dev_stripes);
 }
 
 /* ---- Selection ---------------------------------------------------------- */
@@ -164,7 +161,7 @@ static uint32_t gather(const struct bp_site *sites, size_t count, uint64_t type,
 			continue;
 		info[found].dev = (void *)&sites[i];
 		info[found].total_avail = sites[i].room;
-		info[found].max_avail = min_u64(offer, limits->size.max_stripe * dev_stripes);
+		info[found].max_avail = min_u64(offer, limits->role.max_stripe * dev_stripes);
 		info[found++].rank = rank_of(&sites[i], type);
 	}
 	qsort(info, found, sizeof(*info), by_room);
@@ -200,16 +197,13 @@ int bp_select(const struct bp_site *sites, size_t count, uint64_t type,
 	set_limits(&limits, sites, count, type);
 	devs = gather(sites, count, type, &limits, info);
 	devs = btrfs_role_select(info, devs, &limits.role);
-	devs -= devs % limits.role.devs_increment;
 	if (devs < limits.role.devs_min)
 		return -ENOSPC;
-	if (devs > limits.role.devs_max)
-		devs = limits.role.devs_max;
 	target->stripes = devs * limits.profile->dev_stripes;
-	target->stripe_length = min_u64(btrfs_role_stripe_size(&limits.size, info, devs), GIB);
-	target->length = target->stripe_length * btrfs_role_data_stripes(&limits.size, devs);
+	target->stripe_length = min_u64(btrfs_role_stripe_size(&limits.role, info, devs), GIB);
+	target->length = target->stripe_length * btrfs_role_data_stripes(&limits.role, devs);
 	set_devids(target, info, limits.profile->dev_stripes);
-	target->wanted = limits.size.max_stripe * limits.profile->dev_stripes;
+	target->wanted = limits.role.max_stripe * limits.profile->dev_stripes;
 	return target->length ? 0 : -ENOSPC;
 }
 
@@ -222,7 +216,7 @@ uint64_t bp_worthwhile(const struct bp_site *sites, size_t count, uint64_t type)
 	struct limits limits;
 
 	set_limits(&limits, sites, count, type);
-	return limits.role.useful;
+	return btrfs_role_useful_bytes(&limits.role);
 }
 
 /* Bytes of the largest chunk that the array's size allows. */
@@ -231,7 +225,7 @@ uint64_t bp_largest_chunk(const struct bp_site *sites, size_t count, uint64_t ty
 	struct limits limits;
 
 	set_limits(&limits, sites, count, type);
-	return btrfs_role_max_chunk(&limits.size, BTRFS_ROLE_RANK_FIRST);
+	return btrfs_role_max_chunk(&limits.role, BTRFS_ROLE_RANK_FIRST);
 }
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Stands in for the kernel's volumes.h where user space compiles
- * device-role-core.h: the integer types, and what the allocator keeps of a
+ * device-role-core.c: the integer types, and what the allocator keeps of a
  * device while it looks for space for a chunk.
  */
 #ifndef BP_KERNEL_VOLUMES_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A module that shows what the kernel's build of device-role-core.h makes of
+ * A module that shows what the kernel's build of device-role-core.c makes of
  * random arrays, one line each, in /proc/role-arrays.  For test-role-core.sh only:
  * nothing of btrfs runs, and it is never installed.
  */
@@ -38,5 +38,5 @@ static void __exit role_arrays_exit(void)
 
 module_init(role_arrays_init);
 module_exit(role_arrays_exit);
-MODULE_DESCRIPTION("device-role-core.h over random arrays");
+MODULE_DESCRIPTION("device-role-core.c over random arrays");
 MODULE_LICENSE("GPL");

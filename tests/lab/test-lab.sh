@@ -54,6 +54,8 @@ is "$(out | awk 'NR == 2 { print $1 - t } { t = $1 }')" 3600 "an hour passes"
 lab --disk hdd:size=1G --disk ssd:size=2G -- sh -c \
 	'cat /sys/block/labd?/size /sys/block/labd?/queue/rotational'
 is "$(out | tr '\n' ' ')" "2097152 4194304 1 0 " "disks as asked for"
+lab --disk hdd:size=1G -- sh -c 'cd /sys/block && grep -lv "^0$" */size'
+is "$(out)" "labda/size" "no other disk that holds anything"
 for place in /etc /tmp /mnt /var/tmp /run /root /usr; do
 	lab -- sh -c "echo x >$place/lab-was-here"
 	refuse "what it writes to $place does not reach the host" \

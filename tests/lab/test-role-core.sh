@@ -15,10 +15,12 @@ tmp=$(mktemp -d "${TMPDIR:-/dev/shm}/role-core.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 
 try 'the unit test builds' make -s -C "$build" tests/unit/test-role-core || done_testing
-# The header of the kernel's own tree, not the one that the series has now.
+# The source of the kernel's own tree, not the one that the series has now.
 source=$(realpath "$kernel/source")
-cp "$here/role-module.c" "$here/../unit/role-arrays.h" "$tmp/"
+cp "$here/../unit/role-arrays.h" "$source/fs/btrfs/device-role-core.c" "$tmp/"
+cp "$here/role-module.c" "$tmp/role-main.c"
 echo "obj-m := role-module.o
+role-module-y := role-main.o device-role-core.o
 ccflags-y := -I$source/fs/btrfs -I$tmp" >"$tmp/Kbuild"
 try 'the module builds' make -s -C "$kernel" ARCH=um M="$tmp" modules || done_testing
 "$here/lab" run --kernel "$kernel/linux" --share "$tmp" -- \

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How mq-deadline inserts requests when its lock is taken, on processors that
- * delay their stores: each has a buffer, first in first out, that empties when it
- * likes. Loads look into the own buffer, then into memory. Two processors insert
- * a request each, a third takes the lock for something else. Shown of every
- * order of events: nothing stays parked when all have left, and whoever inserted
- * a request and then finds no work has had it dispatched.
+ * Models total store order (x86) only: each processor has a buffer of stores,
+ * first in first out, that empties when it likes. Loads look into the own buffer,
+ * then into memory. It says nothing of processors that order less.
  *
- * A part of the protocol is left out with -DNO_UNLOCK_MB, -DNO_PARK_MB,
- * -DNO_RELEASE or -DNO_ACQUIRE; then one of the two is not true.
+ * How mq-deadline parks requests when its lock is taken. Two processors insert a
+ * request each and run the queue, a third has a bio merged, and does not. Shown
+ * of every order of events: all requests are dispatched in the end, and no run
+ * of the queue goes on without an end.
+ *
+ * A part of the protocol is left out with -DNO_DRAIN, -DBLIND, -DNO_RELEASE,
+ * -DNO_ACQUIRE or -DNO_RUN; then that is not true.
  */
 #define INSERTERS	2
 #define CPUS		3
 
-#define NONE		0
 #define UNLOCK		1	/* dd->lock is free */
 #define PARK		2	/* a request is on parked.list, parked.nr counts it */
 #define ADD		3	/* requests are on the FIFO lists */
@@ -34,7 +35,6 @@ short nr_delta[CPUS];
 #define my_fifo		(fifo_stores[me] -> fifo_view[me] : fifo)
 #define my_nr		(nr + nr_delta[me])
 #define count(set)	(((set) & 1) + (((set) >> 1) & 1))
-#define smp_mb()	empty(buffer[me])
 
 proctype buffer_of(byte me)
 {
@@ -116,53 +116,26 @@ inline insert_parked()
 inline dd_lock()
 {
 	spin_lock();
+#ifndef NO_DRAIN
 	insert_parked()
-}
-
-inline dd_unlock()
-{
-	do
-	:: insert_parked();
-		spin_unlock();
-#ifndef NO_UNLOCK_MB
-		smp_mb();
 #endif
-		if
-		:: my_nr == 0 -> break
-		:: else ->
-			spin_trylock(got);
-			if
-			:: got
-			:: else -> break
-			fi
-		fi
-	od
 }
 
 inline insert_request(request)
 {
 	spin_trylock(got);
 	if
-	:: got ->
-		insert_parked();
-		store_add(request);
-		dd_unlock()
-	:: else ->
-		atomic { nr_delta[me] = nr_delta[me] + 1; buffer[me]!PARK, request };
-#ifndef NO_PARK_MB
-		smp_mb();
-#endif
-		spin_trylock(got);
-		if
-		:: got -> dd_unlock()
-		:: else
-		fi
+	:: got -> store_add(request); spin_unlock()
+	:: else -> atomic { nr_delta[me] = nr_delta[me] + 1; buffer[me]!PARK, request }
 	fi
 }
 
 /* A released store is no later than the count that says it was made. */
 inline has_work(work)
 {
+#ifdef BLIND
+	work = my_fifo != 0
+#else
 #ifdef NO_ACQUIRE
 	work = my_fifo != 0;
 	work = work || my_nr != 0
@@ -170,51 +143,51 @@ inline has_work(work)
 	work = my_nr != 0;
 	work = work || my_fifo != 0
 #endif
+#endif
 }
 
+/* A dispatch finds nothing only if another processor has dispatched meanwhile. */
 inline run_queue()
 {
 	do
 	:: has_work(work);
 		if
-		:: work -> dd_lock(); store_clear(); dd_unlock()
+		:: work ->
+			tries++;
+			assert(tries <= 2 * INSERTERS);
+			dd_lock(); store_clear(); spin_unlock()
 		:: else -> break
 		fi
-	od;
-	/* What this processor dispatched itself may be in its buffer. */
-	smp_mb();
-	assert(dispatched & (1 << me))
+	od
 }
 
 proctype inserter(byte me)
 {
-	byte taken, set;
+	byte taken, set, tries;
 	bool got, work;
 
 	insert_request(1 << me);
-	/* Its queue is run at once, or later by somebody else. */
-	if
-	:: run_queue()
-	:: true
-	fi;
+#ifndef NO_RUN
+	run_queue();
+#endif
 	left++
 }
 
-proctype other(byte me)
+proctype merger(byte me)
 {
 	byte taken;
-	bool got;
 
 	dd_lock();
-	dd_unlock();
+	spin_unlock();
 	left++
 }
 
 init {
 	atomic {
 		run buffer_of(0); run buffer_of(1); run buffer_of(2);
-		run inserter(0); run inserter(1); run other(2)
+		run inserter(0); run inserter(1); run merger(2)
 	};
 	left == CPUS && empty(buffer[0]) && empty(buffer[1]) && empty(buffer[2]);
-	assert(list == 0 && nr == 0 && !lock)
+	assert(list == 0 && nr == 0 && !lock);
+	assert(dispatched == (1 << INSERTERS) - 1)
 }

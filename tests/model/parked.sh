@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# mq-deadline's insertion when its lock is taken, checked by spin over every order of events: it holds as it
-# is, and does not if any one of its barriers is left out.
+# mq-deadline's insertion when its lock is taken, checked by spin over every order of events on processors with
+# total store order: it holds as it is, and does not if any one of its parts is left out.
 set -u
 model=${top_srcdir:?}/tests/model/parked.pml
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
@@ -32,10 +32,11 @@ expect() {
 	sed 's/^/# /' "$work/log" | tail -n 30
 }
 
-expect holds '' 'nothing stays parked, no wake-up is lost'
-expect violated NO_UNLOCK_MB 'violated without the barrier after unlocking'
-expect violated NO_PARK_MB 'violated without the barrier after parking'
+expect holds '' 'all requests are dispatched'
+expect violated NO_DRAIN 'violated if who takes the lock does not insert parked requests'
+expect violated BLIND 'violated if parked requests are not looked for'
 expect violated NO_RELEASE 'violated if requests are uncounted before they are on their list'
 expect violated NO_ACQUIRE 'violated if work is looked for in the other order'
+expect violated NO_RUN 'violated if who parks does not run the queue'
 echo "1..$tests"
 [ $failed = 0 ]

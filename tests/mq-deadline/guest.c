@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The first and only process of a machine with two processors: runs loads on
- * null_blk with mq-deadline as it is in this kernel and as it is in the stock one
- * (a module, "dd-stock"), and prints what the kernel counted, a line each:
+ * null_blk and on a SCSI disk, which wants a budget for each request, with
+ * mq-deadline as it is in this kernel, as it is in the stock one (a module,
+ * "dd-stock"), and with delays between its steps, perhaps broken ("dd-test").
+ * Prints what the kernel counted, a line each:
  *	takes SCHEDULER THREADS LOCK_TAKES IOS
  *	merge SCHEDULER THREADS REQUESTS IOS
- *	stress ios N flushes N switched N
+ *	stress DISK ios N flushes N switched N
+ *	rounds DISK N
+ *	inflight|queued|owned DISK NUMBERS
  *	lockdep 1, while it looks
  *	end
+ * With the argument "rounds" it only runs those, with dd-test.
  * Judges nothing: that is the script's on the host.
  */
 #define _GNU_SOURCE
@@ -158,40 +163,82 @@ static void count_merges(unsigned int threads)
 	remove_disk("nullb_merge");
 }
 
+/* What is left of requests when all have ended. */
+static void print_rest(const char *disk)
+{
+	static const char *const files[][2] = {
+		{ "inflight", "/sys/block/%s/inflight" },
+		{ "queued", "/sys/kernel/debug/block/%s/sched/queued" },
+		{ "owned", "/sys/kernel/debug/block/%s/sched/owned_by_driver" },
+	};
+	char file[128], text[256];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(file, sizeof(file), files[i][1], disk);
+		get(file, text, sizeof(text));
+		printf("%s %s %s", files[i][0], disk, text);
+	}
+}
+
 /* Two hardware queues, a cache to flush, and one request in 50 given back by the driver. */
-static void run_stress(unsigned int seconds)
+static void make_stress_disk(void)
 {
 	static const char *const settings[] = {
 		"size=64", "queue_mode=2", "irqmode=2", "completion_nsec=50000", "submit_queues=2", "hw_queue_depth=8",
 		"memory_backed=1", "cache_size=1", "requeue_inject/interval=50",
 		"requeue_inject/probability=100", "requeue_inject/times=-1", "requeue_inject/verbose=0", NULL,
 	};
-	char text[256];
 
 	make_disk("nullb_stress", settings);
-	stress("nullb_stress", 16, seconds);
-	get("/sys/block/nullb_stress/inflight", text, sizeof(text));
-	printf("inflight %s", text);
-	get("/sys/kernel/debug/block/nullb_stress/sched/queued", text, sizeof(text));
-	printf("queued %s", text);
-	get("/sys/kernel/debug/block/nullb_stress/sched/owned_by_driver", text, sizeof(text));
-	printf("owned %s", text);
-	remove_disk("nullb_stress");
 }
 
-int main(void)
+/* The SCSI disk says now and then that it is busy. */
+static void run_stress(unsigned int seconds)
+{
+	make_stress_disk();
+	put("/sys/bus/pseudo/drivers/scsi_debug/opts", "0x8000");
+	put("/sys/bus/pseudo/drivers/scsi_debug/every_nth", "50");
+	stress("nullb_stress", 16, seconds);
+	print_rest("nullb_stress");
+	stress("sda", 16, seconds);
+	print_rest("sda");
+	put("/sys/bus/pseudo/drivers/scsi_debug/every_nth", "0");
+}
+
+static void run_rounds_on(const char *disk, unsigned int seconds)
+{
+	set_scheduler(disk, "dd-test");
+	rounds(disk, 6, seconds);
+	print_rest(disk);
+}
+
+int main(int argc, char **argv)
 {
 	static const unsigned int threads[] = { 1, 8, 32, 64 };
+	const unsigned int seconds = argc > 2 ? atoi(argv[2]) : 20;
 	unsigned int i;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	mount_all();
+	load_module("/dd-test.ko");
+	if (argc > 1 && !strcmp(argv[1], "rounds")) {
+		make_stress_disk();
+		run_rounds_on("nullb_stress", seconds);
+		run_rounds_on("sda", seconds);
+		print_lockdep();
+		puts("end");
+		fflush(stdout);
+		reboot(RB_AUTOBOOT);
+	}
 	load_module("/dd-stock.ko");
 	for (i = 0; i < 4; i++)
 		count_takes(threads[i]);
 	for (i = 0; i < 4; i++)
 		count_merges(threads[i]);
 	run_stress(20);
+	run_rounds_on("nullb_stress", 20);
+	run_rounds_on("sda", 20);
 	print_lockdep();
 	puts("end");
 	fflush(stdout);

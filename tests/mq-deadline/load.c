@@ -10,6 +10,7 @@
 #include <sys/reboot.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include "load.h"
 
@@ -80,9 +81,12 @@ void aio_submit(aio_context_t ctx, struct iocb **cbs, unsigned int nr)
 
 unsigned int aio_wait(aio_context_t ctx, struct io_event *events, unsigned int max)
 {
-	int nr = syscall(SYS_io_getevents, ctx, 1, max, events, NULL);
+	struct timespec patience = { .tv_sec = PATIENCE };
+	int nr = syscall(SYS_io_getevents, ctx, 1, max, events, &patience);
 	int i;
 
+	if (!nr)
+		die("an I/O", "never ends");
 	if (nr < 1)
 		die("io_getevents", "");
 	for (i = 0; i < nr; i++)

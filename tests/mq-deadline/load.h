@@ -12,6 +12,8 @@
 #include <stdlib.h>
 
 #define BLOCK	4096
+/* No I/O takes that long. */
+#define PATIENCE	60	/* s */
 
 /* One thread's load: so many I/Os, so many under way, so many in one system call. */
 struct job {
@@ -29,6 +31,7 @@ uint64_t random_below(uint64_t *state, uint64_t limit);
 aio_context_t aio_open(unsigned int depth);
 void aio_prepare(struct iocb *cb, int fd, void *data, uint64_t at, bool write);
 void aio_submit(aio_context_t ctx, struct iocb **cbs, unsigned int nr);
+/* At least one, of at most @max. */
 unsigned int aio_wait(aio_context_t ctx, struct io_event *events, unsigned int max);
 void aio_close(aio_context_t ctx);
 
@@ -41,5 +44,6 @@ void set_scheduler(const char *disk, const char *scheduler);
 int open_disk(const char *disk);
 
 void stress(const char *disk, unsigned int threads, unsigned int seconds);
+void rounds(const char *disk, unsigned int threads, unsigned int seconds);
 
 #endif

@@ -2,34 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The stock mq-deadline and the series' side by side on two processors that QEMU emulates, with lockdep:
-# how often the lock is taken, what is merged, and a stress under which nothing may be lost. Counts only; minutes.
+# how often the lock is taken, what is merged, and a stress under which nothing may be lost, on null_blk and on a
+# SCSI disk, to which requests go one at a time. Counts only; minutes.
 # LAB_CONFIG=uml-debug, which `make check-lab-debug` says: with KASAN and more checks as well, for longer.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-config=smp-block
-[[ ${LAB_CONFIG:-} != *-debug ]] || config=smp-block-debug
-ktree=("$here/../../kernel/ktree" --kernel "${LAB_KERNEL:-6.12}")
-. "$here/../lab/lib.sh"
-
-command -v qemu-system-x86_64 >/dev/null || skip_all 'no qemu-system-x86_64; share/vm-packages lists what is wanted'
-out=$("${ktree[@]}" build "$config") || bail_out 'the kernel does not build'
-stock=$("$here/make-stock" "$("${ktree[@]}" path)" "$out" x86_64) || bail_out 'the stock scheduler does not build as a module'
-work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
-
-make_initrd() {
-	"${CC:-cc}" -O2 -Wall -static -pthread -o "$work/guest" "$here"/{guest,load,stress}.c &&
-		printf '%s\n' 'dir /dev 755 0 0' 'nod /dev/console 600 0 0 c 5 1' "file /init $work/guest 755 0 0" \
-			"file /dd-stock.ko $stock 644 0 0" > "$work/list" &&
-		"$out/usr/gen_init_cpio" "$work/list" > "$work/initrd"
-}
-
-# The time limit is for a machine that hangs, not for a slow one.
-boot() {
-	timeout "${TIMEOUT:-3000}" qemu-system-x86_64 -accel tcg,thread=multi -smp 2 -m 768 -display none -no-reboot \
-		-serial "file:$work/console" -kernel "$out/arch/x86/boot/bzImage" -initrd "$work/initrd" \
-		-append 'console=ttyS0 panic=-1 no_timer_check loglevel=5 null_blk.nr_devices=0'
-	tr -d '\r' < "$work/console" > "$work/out"
-}
+. "$here/machine.sh"
 
 # value WHAT SCHEDULER THREADS: count for each I/O, or I/Os for each
 value() {
@@ -51,16 +29,26 @@ compare() {
 	done
 }
 
-make_initrd || bail_out 'no initramfs'
-boot
+# stressed DISK
+stressed() {
+	local what
+
+	in_range "$(sed -n "s/^stress $1 ios \([0-9]*\) .*/\1/p" "$work/out")" 1000 1000000000 "$1: each block read is what was written"
+	in_range "$(sed -n "s/^stress $1 .* switched //p" "$work/out")" 4 1000000 "$1: schedulers were switched"
+	in_range "$(sed -n "s/^rounds $1 //p" "$work/out")" 100 1000000 "$1: rounds of single requests end"
+	for what in inflight queued owned; do
+		is "$(sed -n "s/^$what $1 *//p" "$work/out" | tr -s ' ' '\n' | sort -u)" 0 "$1: nothing is left $what"
+	done
+}
+
+module dd-stock base || bail_out 'the stock scheduler does not build as a module'
+test_module || bail_out 'the scheduler with delays does not build as a module'
+boot || bail_out 'no initramfs'
 diag "$(cat "$work/out")"
 is "$(grep -cE '^end$' "$work/out")" 1 'the machine came to its end'
 compare
-in_range "$(sed -n 's/^stress ios \([0-9]*\) .*/\1/p' "$work/out")" 1000 1000000000 'stress: each block read is what was written'
-in_range "$(sed -n 's/^stress .* switched //p' "$work/out")" 4 1000000 'stress: schedulers were switched'
-for what in inflight queued owned; do
-	is "$(sed -n "s/^$what *//p" "$work/out" | tr -s ' ' '\n' | sort -u)" 0 "stress: nothing is left $what"
-done
+stressed nullb_stress
+stressed sda
 is "$(sed -n 's/^lockdep *//p' "$work/out")" 1 'lockdep has not turned itself off'
-is "$(grep -cE 'BUG:|WARNING:|INFO: |Oops|Kernel panic|possible (circular|recursive)' "$work/out")" 0 'the kernel does not complain'
+is "$(complaints)" 0 'the kernel does not complain'
 done_testing

@@ -2,8 +2,9 @@
 /*
  * Threads of all priorities that write, flush and read back what they wrote,
  * while the driver gives requests back and the scheduler is switched under them.
- * A block that is not what was written, or a request that never ends, is the
- * failure; the latter is seen by who waits for this machine.
+ * And rounds in which each thread has one request: no other one comes that
+ * would wake up a queue with a lost request. A block that is not what was
+ * written, or a request that never ends, is the failure.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -102,7 +103,7 @@ static uint64_t now_ms(void)
 /* Until the time is over. Returns how often. */
 static unsigned int switch_schedulers(const char *disk, unsigned int seconds)
 {
-	static const char *const names[] = { "none", "mq-deadline", "dd-stock", "mq-deadline" };
+	static const char *const names[] = { "none", "mq-deadline", "dd-stock", "dd-test" };
 	const uint64_t end = now_ms() + seconds * 1000ull;
 	unsigned int n = 0;
 
@@ -132,5 +133,70 @@ void stress(const char *disk, unsigned int threads, unsigned int seconds)
 		close(w[i].fd);
 	}
 	free(w);
-	printf("stress ios %llu flushes %llu switched %u\n", ios, flushes, switched);
+	printf("stress %s ios %llu flushes %llu switched %u\n", disk, ios, flushes, switched);
+	ios = flushes = 0;
+	stop = false;
+}
+
+struct rounds {
+	pthread_barrier_t barrier;
+	uint64_t first;		/* block of this round, 0 for no further one */
+	int fd;
+	atomic_uint next_id;
+};
+
+/* Blocks in a row, so that some are merged. */
+static void *run_rounds(void *arg)
+{
+	struct rounds *r = arg;
+	const unsigned int id = atomic_fetch_add(&r->next_id, 1);
+	aio_context_t ctx = aio_open(1);
+	struct io_event event;
+	struct iocb cb, *cbs = &cb;
+	uint64_t state = id + 1;
+	void *data;
+
+	if (posix_memalign(&data, BLOCK, BLOCK))
+		die("memory", "");
+	memset(data, id, BLOCK);
+	for (;;) {
+		pthread_barrier_wait(&r->barrier);
+		if (!r->first)
+			break;
+		/* Not all at once: some find requests of others. */
+		usleep(random_below(&state, 400));
+		aio_prepare(&cb, r->fd, data, (r->first + id) * BLOCK, true);
+		aio_submit(ctx, &cbs, 1);
+		aio_wait(ctx, &event, 1);
+		pthread_barrier_wait(&r->barrier);
+	}
+	free(data);
+	aio_close(ctx);
+	return NULL;
+}
+
+void rounds(const char *disk, unsigned int threads, unsigned int seconds)
+{
+	const uint64_t end = now_ms() + seconds * 1000ull;
+	struct rounds r = { .fd = open_disk(disk) };
+	pthread_t thread[threads];
+	uint64_t state = 1;
+	unsigned int i, n = 0;
+
+	pthread_barrier_init(&r.barrier, NULL, threads + 1);
+	for (i = 0; i < threads; i++)
+		if (pthread_create(&thread[i], NULL, run_rounds, &r))
+			die("pthread_create", "");
+	while (now_ms() < end) {
+		r.first = 1 + random_below(&state, 1024);
+		pthread_barrier_wait(&r.barrier);
+		pthread_barrier_wait(&r.barrier);
+		n++;
+	}
+	r.first = 0;
+	pthread_barrier_wait(&r.barrier);
+	for (i = 0; i < threads; i++)
+		pthread_join(thread[i], NULL);
+	close(r.fd);
+	printf("rounds %s %u\n", disk, n);
 }

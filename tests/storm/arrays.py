@@ -27,9 +27,12 @@ def draw(rng):
     disks[0]['size'] = max(disks[0]['size'], 512)
     array = {'disks': disks, 'members': count, 'volatile': rng.random() < 0.8}
     fit = [p for p, least in LEAST.items() if least <= sum(d['size'] >= SMALLEST for d in disks[:count])]
-    favourite = [p for p in ('raid1', 'raid10', 'raid1c3') if p in fit]
-    array['data'] = rng.choice(fit + favourite)
-    array['metadata'] = rng.choice([p for p in fit if p != 'raid0' or rng.random() < 0.3] + favourite * 2)
+    # Without a second copy nothing can be lost, fail or rot.
+    copies = [p for p in fit if layout.PROFILES[p].lost and not layout.PROFILES[p].parity]
+    both = rng.random() < 0.6
+    array['data'] = rng.choice(copies if both and copies else fit)
+    array['metadata'] = rng.choice(copies if both and copies else
+                                   [p for p in fit if p != 'raid0' or rng.random() < 0.3] + copies)
     features(array, rng)
     return array
 

@@ -14,9 +14,15 @@ class Step:
     loose = r'too few|unable to (go below|remove)|Invalid argument'   # refusals if roles change meanwhile
     noise = None        # kernel messages that are expected, as a regex
 
+    needs = ('writable',)   # predicates of the model
+
+    def choice(self, m):
+        """Is there anything to do it with, if what it needs holds?"""
+        return True
+
     def ready(self, m):
         """Can it be drawn now?"""
-        return m.writable()
+        return all(getattr(m, need)() for need in self.needs) and bool(self.choice(m))
 
     def fits(self, m, a):
         """Do drawn arguments fit the state? They may come from a file."""

@@ -14,6 +14,7 @@ results=$top_builddir/tests/storm-long.json
 status=0
 
 "$top/kernel/ktree" build --stock uml
+"$top/kernel/ktree" build --stock uml-debug
 "$top/kernel/ktree" build uml-debug
 touch "$results"
 for config in uml uml-debug; do

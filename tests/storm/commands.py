@@ -34,7 +34,7 @@ def parser(argparse):
         command.add_argument('--steps', type=int, default=40)
         command.add_argument('--results', help='append records to this file')
         command.add_argument('--findings', default='storm-findings', help='folder for failing histories')
-        command.add_argument('--cover', help='results of earlier runs: prefer pairs that were seen least')
+        command.add_argument('--cover', help='results of earlier runs: prefer pairs that were seen too rarely')
     replay = commands.add_parser('replay', help='run the steps of a file')
     small = commands.add_parser('shrink', help='find the shortest history that fails alike')
     small.add_argument('--output', help='where it goes (FILE with .short.storm)')
@@ -73,9 +73,9 @@ def kernel_name(options):
 def classify(record, options):
     """A fault that the stock kernel has, too, is none of the series."""
     finding = record['finding']
-    if not finding or not os.path.exists(options.stock) or finding['kind'].startswith('the test itself'):
+    if not finding or not os.path.exists(options.compared) or finding['kind'].startswith('the test itself'):
         return
-    plain = runner.Options(options.stock, '', options.timeout)
+    plain = runner.Options(options.compared, '', options.timeout)
     other = runner.play(plain, {'seed': record['seed'], 'array': record['array'], 'steps': record['steps']})
     if other['finding']:
         finding['stock'] = other['finding']['kind']
@@ -102,9 +102,12 @@ def keep(record, args, options):
             file.write('%s\n\n%s\n' % (record['finding']['kind'], record['finding']['text']))
 
 
+def wanted(args):
+    return pairs.wanted([args.cover]) if args.cover and os.path.exists(args.cover) else {}
+
+
 def run(args, options):
-    cover = pairs.counts([args.cover]) if args.cover else {}
-    record = runner.play(options, runner.new_state(args.seed, args.steps, cover),
+    record = runner.play(options, runner.new_state(args.seed, args.steps, wanted(args)),
                          '%s/%d.d' % (args.findings, args.seed))
     classify(record, options)
     for word in record['words']:
@@ -149,9 +152,8 @@ def loop(args, options, records=()):
                 seed = seeds.get_nowait()
             except queue.Empty:
                 return
-            cover = pairs.counts([args.cover]) if args.cover and os.path.exists(args.cover) else {}
             try:
-                record = runner.play(options, runner.new_state(seed, args.steps, cover),
+                record = runner.play(options, runner.new_state(seed, args.steps, wanted(args)),
                                      '%s/%d.d' % (args.findings, seed))
             except runner.Broken as error:
                 broken.append(str(error))

@@ -32,7 +32,8 @@ class History:
         self.done = self.state.get('done', 0)       # steps that were tried
         self.executed = self.state.get('executed', 0)
         self.last = self.state.get('last')
-        self.cover = self.state.get('cover', {})
+        self.wanted = self.state.get('wanted', {})
+        self.chance = None
 
     def note(self, name, record):
         with open('%s/%s' % (self.folder, name), 'a') as file:
@@ -42,8 +43,8 @@ class History:
 
     def next(self):
         """The next step: from the list, or drawn."""
+        self.chance = steps.Chance(self.model)  # a replay asks the kernel what drawing asks
         if 'steps' in self.state:
-            steps.possible(self.model)  # what drawing asks the kernel, a replay asks, too
             listed = self.state['steps']
             return listed[self.done] if self.done < len(listed) else None
         if self.executed >= self.state['count'] or self.done > 3 * self.state['count']:
@@ -52,7 +53,7 @@ class History:
 
     def draw(self, rng):
         m = self.model
-        names = steps.possible(m)
+        names = self.chance.names()
         weights = [self.weight(name) for name in names]
         step = steps.TABLE[rng.choices(names, weights)[0]]
         a = step.draw(m, rng)
@@ -64,16 +65,17 @@ class History:
         return a
 
     def weight(self, name):
-        """Pairs that were seen least are preferred, if a record of them is given."""
+        """Pairs that are still wanted are preferred, if a record of them is given; most of
+        all those that end with a kind with which many of them begin."""
         base = steps.TABLE[name].weight
         # The day a disk dies, and the days after, are the dangerous ones.
         if self.model.lost():
             base *= {'replace': 4, 'remove': 2, 'tag': 2, 'write': 2, 'fill': 2}.get(name, 1)
         elif self.last == 'replace' and name in ('balance', 'convert', 'fill', 'write'):
             base *= 3
-        if not self.cover or not self.last:
+        if not self.wanted:
             return base
-        return base + 40 / (1 + self.cover.get('%s %s' % (self.last, name), 0)) ** 2
+        return base / 4 + self.wanted.get('%s %s' % (self.last, name), 0) * self.wanted.get(name, 0)
 
     def one(self, a):
         m = self.model
@@ -85,10 +87,10 @@ class History:
         if word is None:
             self.note('words', {'step': a['step'], 'word': 'skipped'})
             return
-        pair = [self.last, a['step']] if self.last else None
-        self.last = a['step']
+        self.last = a['step'] if word == 'done' else None
         self.executed += 1
-        self.note('words', {'step': a['step'], 'word': word, 'pair': pair,
+        self.note('words', {'step': a['step'], 'word': word, 'false': self.chance.false,
+                            'barren': self.chance.barren,
                             'ms': int((time.monotonic() - started) * 1000)})
 
     def run(self):

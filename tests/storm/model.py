@@ -18,7 +18,7 @@ class Model:
         self.mount = None       # {opts, ro} while mounted
         self.subvols, self.ballast, self.count = [], {}, 0
         self.uuid = machine.UUID % 1
-        self.busy = ''          # balance, paused, scrub
+        self.busy = ''          # paused: a balance is
         self.damaged = False    # a device has missed writes
         self.policy, self.swap, self.quota = 'pid', '', array.get('quota', '')
         self.full = False
@@ -81,16 +81,43 @@ class Model:
     def whole(self):
         return not self.lost() and not self.damaged
 
-    def any_dev(self):
-        """A path to mount by."""
-        return self.slots[self.devs[self.present()[0]]['slot']]['dev']
+    # --- what steps need ---
 
     def writable(self):
         return bool(self.mount) and not self.mount['ro']
 
-    def idle(self):
-        """Nothing exclusive runs."""
-        return self.writable() and not self.busy
+    def unpaused(self):
+        return not self.busy
+
+    def complete(self):
+        return not self.lost()
+
+    def answering(self):
+        return not self.failing()
+
+    def undamaged(self):
+        return not self.damaged
+
+    def swapless(self):
+        return not self.swap
+
+    def quotaless(self):
+        return not self.quota
+
+    def unmixed(self):
+        return not self.mixed()
+
+    def seedless(self):
+        return len(self.ours()) == len(self.devs)
+
+    def patched(self):
+        return not self.stock()
+
+    # --- disks again ---
+
+    def any_dev(self):
+        """A path to mount by."""
+        return self.slots[self.devs[self.present()[0]]['slot']]['dev']
 
     def name(self, prefix):
         self.count += 1

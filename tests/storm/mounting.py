@@ -43,8 +43,6 @@ def mount(m, opts):
 
 
 def unmount(m):
-    if m.busy == 'balance':
-        wait_balance()
     if m.swap:
         machine.must('swapoff', os.path.join(MNT, m.swap))
         os.unlink(os.path.join(MNT, m.swap))

@@ -1,41 +1,78 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Ordered pairs of step kinds that were run one after the other.
+# Ordered pairs of step kinds: which were done one after the other, which could
+# have been, and which need of the second the first never leaves.
+import collections
 import json
-import os
-import re
+
+import steps
+
+SURE = 20   # so often a kind must have been followed before "never ready" means something
 
 
-def kinds():
-    """Names of all step kinds, from the sources: the table itself needs the lab."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    names = []
-    for file in sorted(os.listdir(here)):
-        if file.startswith('steps_'):
-            with open(os.path.join(here, file)) as source:
-                names += re.findall(r"^    name(?:, [\w, ]+)? = '([\w-]+)'", source.read(), re.M)
-    return names
+class Pairs:
+    def __init__(self, files):
+        self.done = collections.Counter()       # (a, b): both were done
+        self.ready = collections.Counter()      # (a, b): a was done, and b could have followed
+        self.after = collections.Counter()      # a: done, with a record of what could follow
+        self.lacking = {}                       # (a, b): what b lacked each time
+        for path in files:
+            with open(path) as file:
+                for line in file:
+                    self.history(json.loads(line)['words'])
+
+    def history(self, words):
+        before = None
+        for word in words:
+            if word['word'] == 'skipped':
+                continue
+            if before and word['word'] == 'done':
+                self.done[before, word['step']] += 1
+            if before and 'false' in word:
+                self.follow(before, word)
+            before = word['step'] if word['word'] == 'done' else None
+
+    def follow(self, before, word):
+        self.after[before] += 1
+        for name in steps.TABLE:
+            lack = set(steps.lacks(name, word['false'], word['barren']))
+            self.ready[before, name] += not lack
+            # That there was nothing to choose from is chance.
+            self.lacking[before, name] = self.lacking.get((before, name), lack - {'choice'}) & lack
+
+    def impossible(self, a, b):
+        """One and the same need of b did not hold however often a was done."""
+        return self.after[a] >= SURE and not self.ready[a, b] and not self.done[a, b] and \
+            bool(self.lacking[a, b])
+
+    def short(self, least):
+        """(a, b): how often it is still wanted."""
+        return {(a, b): least - self.done[a, b] for a in steps.TABLE for b in steps.TABLE
+                if self.done[a, b] < least and not self.impossible(a, b)}
 
 
-def counts(files):
-    seen = {}
-    for path in files:
-        with open(path) as file:
-            for line in file:
-                for word in json.loads(line)['words']:
-                    if word.get('pair') and word['word'] == 'done':
-                        key = ' '.join(word['pair'])
-                        seen[key] = seen.get(key, 0) + 1
-    return seen
+def wanted(files, least=5):
+    """For the generator: 'a b': how often; a: how many that begin with it."""
+    found = collections.Counter()
+    for (a, b), count in Pairs(files).short(least).items():
+        found['%s %s' % (a, b)] = count
+        found[a] += count
+    return found
 
 
 def main(args):
-    seen = counts(args.results)
-    names = kinds()
-    every = ['%s %s' % (a, b) for a in names for b in names]
-    few = sorted((seen.get(pair, 0), pair) for pair in every if seen.get(pair, 0) < args.least)
-    print('%d step kinds, %d ordered pairs, least seen %d times, %d fewer than %d times' % (
-        len(names), len(every), min(seen.get(pair, 0) for pair in every), len(few), args.least))
-    for count, pair in few:
-        print('%5d  %s' % (count, pair))
+    seen = Pairs(args.results)
+    short = seen.short(args.least)
+    every = [(a, b) for a in steps.TABLE for b in steps.TABLE]
+    never = [pair for pair in every if seen.impossible(*pair)]
+    known = {pair for pair in short if seen.ready[pair] or seen.done[pair]}
+    print('%d step kinds, %d ordered pairs: %d done at least %d times, %d fewer, %d impossible, %d not yet known' % (
+        len(steps.TABLE), len(every), len(every) - len(short) - len(never), args.least, len(known),
+        len(never), len(short) - len(known)))
+    for pair in sorted(short, key=lambda pair: (seen.done[pair], pair)):
+        print('%5d  %s %s (could have followed %d of %d times)' % (
+            seen.done[pair], *pair, seen.ready[pair], seen.after[pair[0]]))
+    for a, b in never:
+        print('never  %s %s: not %s, %d times of %d' % (
+            a, b, ' and not '.join(sorted(seen.lacking[a, b])), seen.after[a], seen.after[a]))
     return 0

@@ -16,12 +16,26 @@ import steps_role
 from beside import Besides
 
 TABLE = {s.name: s for module in (steps_role, steps_device, steps_balance, steps_file, steps_mount,
-                                           steps_more)
+                                  steps_boot, steps_more)
          for s in module.STEPS}
+NEEDS = sorted({need for s in TABLE.values() for need in s.needs})
 
 
-def possible(m):
-    return [name for name, s in TABLE.items() if s.ready(m)]
+class Chance:
+    """What can be drawn now, and why the rest cannot."""
+
+    def __init__(self, m):
+        self.false = [need for need in NEEDS if not getattr(m, need)()]
+        self.barren = [name for name, s in TABLE.items()
+                       if not set(s.needs) & set(self.false) and not s.choice(m)]
+
+    def names(self):
+        return [name for name in TABLE if not lacks(name, self.false, self.barren)]
+
+
+def lacks(name, false, barren):
+    """Which needs of a step kind do not hold, or that it has nothing to choose from."""
+    return [need for need in TABLE[name].needs if need in false] + ['choice'] * (name in barren)
 
 
 def judge(step, m, a, result, before):

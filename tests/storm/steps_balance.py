@@ -22,9 +22,7 @@ def short_of_room(m, before):
 
 class Balance(Step):
     name, weight, moves = 'balance', 6, True
-
-    def ready(self, m):
-        return m.idle() and not m.lost()
+    needs = ('writable', 'unpaused', 'complete')
 
     def draw(self, m, rng):
         filters = rng.choice([['-dusage=100'], ['-musage=100', '-f'], ['-dusage=30', '-musage=30'],
@@ -48,15 +46,14 @@ class Balance(Step):
 
 class Convert(Step):
     name, weight, moves = 'convert', 5, True
-
-    def ready(self, m):
-        return m.idle() and not m.lost() and not m.mixed()
+    needs = ('writable', 'unpaused', 'complete', 'unmixed')
 
     def draw(self, m, rng):
         n = len(m.present())
         names = [p for p in layout.PROFILES.values() if p.least <= n or rng.random() < 0.05]
         kind = rng.choice(['d', 'm', 'dm'])
-        pick = {k: rng.choice([p.name for p in names]) for k in kind}
+        copies = [p for p in names if p.lost and not p.parity and rng.random() < 0.5]
+        pick = {k: rng.choice(copies or names).name for k in kind}
         return {'to': pick, 'soft': rng.random() < 0.3}
 
     def act(self, m, a):
@@ -92,9 +89,7 @@ class Convert(Step):
 class Preferred(Step):
     """Move what is misplaced; it says what it leaves, and why."""
     name, weight, moves = 'preferred', 5, True
-
-    def ready(self, m):
-        return m.idle() and not m.mixed() and not m.stock()
+    needs = ('writable', 'unpaused', 'unmixed', 'patched')
 
     def draw(self, m, rng):
         return {'dry': rng.random() < 0.2, 'limit': rng.choice([None, None, 1])}
@@ -124,10 +119,7 @@ class Preferred(Step):
 class BalanceControl(Step):
     """Start in the background, then pause, resume or cancel."""
     name, weight, moves = 'balance-control', 4, True
-    besides = True
-
-    def ready(self, m):
-        return m.writable() and not m.lost() and m.busy in ('', 'paused')
+    needs = ('writable', 'complete')
 
     def draw(self, m, rng):
         after = rng.choice(['pause', 'cancel', 'pause-resume', 'pause-cancel'])
@@ -176,8 +168,7 @@ class Scrub(Step):
     name, weight, moves = 'scrub', 4, True
     noise = r'csum failed|i/o error|unable to fixup|fixed up error|bdev .* errs:|checksum error|super block'
 
-    def ready(self, m):
-        return bool(m.mount) and not m.lost() and m.busy in ('', 'paused') and not m.mount['ro']
+    needs = ('writable', 'complete')
 
     def draw(self, m, rng):
         return {'ro': rng.random() < 0.3, 'cancel': rng.choice([None, None, 3, 30])}
@@ -202,6 +193,8 @@ class Scrub(Step):
             return 'a cancel is left over'
         if m.damaged and a['ro'] and 'no errors found' not in result.out:
             return 'damage, read-only'
+        if no_space(result):    # block groups with parity must become read-only
+            return short_of_room(m, before) or (m.full and 'full') or None
         refused = re.findall(r'scrubbing .* failed for device id (\d+): .*errno=30', result.out)
         seed = [d for d, v in m.devs.items() if v['seed']]
         if refused and not a['ro'] and sorted(map(int, refused)) == sorted(seed):

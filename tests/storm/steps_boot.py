@@ -18,9 +18,7 @@ BLOCK = 4096
 class Reboot(Step):
     """Another machine goes on with the disks."""
     name, weight, besides = 'reboot', 2, False
-
-    def ready(self, m):
-        return bool(m.mount) and not m.failing() and not m.swap
+    needs = ('answering', 'swapless')
 
     def act(self, m, a):
         opts = m.mount['opts']
@@ -33,14 +31,14 @@ class Reboot(Step):
 
 class Return(Step):
     """A disk that was gone comes back empty."""
-    name, weight = 'return', 4
+    name, weight, needs = 'return', 4, ()
 
     def gone(self, m):
         return [i for i, s in enumerate(m.slots) if s['state'] == 'gone' and not s.get('pulled') and
                 all(d['slot'] != i for d in m.devs.values())]
 
-    def ready(self, m):
-        return bool(self.gone(m))
+    def choice(self, m):
+        return self.gone(m)
 
     def draw(self, m, rng):
         return {'slot': rng.choice(self.gone(m))}
@@ -61,11 +59,8 @@ class Rot(Step):
     name, weight, moves = 'rot', 3, True
     noise = CRASH_NOISE + r'|transid|checksum|corrupt|read error corrected|bad tree block|fixup|level verify'
 
-    def ready(self, m):
-        return m.writable() and not m.lost() and not m.damaged and m.busy in ('', 'paused') and \
-            bool(self.candidates(m))
-
-    candidates, few = Fail.candidates, False
+    needs = Fail.needs + ('complete',)
+    candidates, choice, few = Fail.candidates, Fail.choice, True
 
     def draw(self, m, rng):
         return {'devid': rng.choice(self.candidates(m)), 'seed': rng.randint(1, 1 << 30),

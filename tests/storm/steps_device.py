@@ -48,8 +48,8 @@ def new_devid(m):
 class Add(Step):
     name, weight = 'add', 6
 
-    def ready(self, m):
-        return m.writable() and m.busy in ('', 'paused') and bool(m.free_slots())
+    def choice(self, m):
+        return m.free_slots()
 
     def fits(self, m, a):
         return m.slots[a['slot']]['state'] == 'spare'
@@ -80,12 +80,13 @@ class Add(Step):
 
 class Remove(Step):
     name, weight, moves = 'remove', 6, True
+    needs = ('writable', 'unpaused')
 
     def candidates(self, m):
         return m.present() + m.missing() if len(m.devs) > 1 else []
 
-    def ready(self, m):
-        return m.idle() and bool(self.candidates(m))
+    def choice(self, m):
+        return self.candidates(m)
 
     def fits(self, m, a):
         return a['devid'] in self.candidates(m) and (a['by'] != 'missing' or m.missing())
@@ -102,7 +103,7 @@ class Remove(Step):
         return btrfs('device', 'remove', name or m.slot_of(a['devid'])['dev'], MNT)
 
     def refused(self, m, a, before):
-        return None if m.swap else m.refuses_removal(before, a['devid'])
+        return m.refuses_removal(before, a['devid'])     # asked before the swap file is
 
     def excuse(self, m, a, result, before):
         if no_space(result):
@@ -131,6 +132,7 @@ class Remove(Step):
 
 class Replace(Step):
     name, weight, moves, spills = 'replace', 8, True, True
+    needs = ('writable', 'unpaused')
     noise = r'bdev .* errs:|lost super block write|csum failed|i/o error'
 
     def targets(self, m, devid):
@@ -139,8 +141,8 @@ class Replace(Step):
     def sources(self, m):
         return [d for d in m.ours() if self.targets(m, d) and m.present()]
 
-    def ready(self, m):
-        return m.idle() and bool(self.sources(m))
+    def choice(self, m):
+        return self.sources(m)
 
     def fits(self, m, a):
         return a['devid'] in m.ours() and a['slot'] in self.targets(m, a['devid'])
@@ -196,9 +198,10 @@ class Replace(Step):
 
 class Resize(Step):
     name, weight, moves = 'resize', 5, True
+    needs = ('writable', 'unpaused')
 
-    def ready(self, m):
-        return m.idle() and bool(m.present())
+    def choice(self, m):
+        return m.present()
 
     def fits(self, m, a):
         return a['devid'] in m.present() and a['size'] <= m.slot_of(a['devid'])['size']

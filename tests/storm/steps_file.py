@@ -102,8 +102,8 @@ class Change(FileStep):
     """Overwrite, append and truncate what is there."""
     name, weight = 'change', 8
 
-    def ready(self, m):
-        return m.writable() and bool(self.targets(m))
+    def choice(self, m):
+        return self.targets(m)
 
     def targets(self, m):
         return [p for p in m.manifest.present() if p.split('/')[0] in m.subvols]
@@ -137,8 +137,8 @@ class Change(FileStep):
 class Delete(FileStep):
     name, weight = 'delete', 4
 
-    def ready(self, m):
-        return m.writable() and bool(Change.targets(self, m))
+    def choice(self, m):
+        return Change.targets(self, m)
 
     def draw(self, m, rng):
         return {'part': rng.choice([0.1, 0.5, 1.0]), 'seed': rng.randint(1, 1 << 30)}
@@ -158,8 +158,8 @@ class Snapshot(FileStep):
     def draw(self, m, rng):
         return {'where': rng.choice(m.subvols), 'ro': rng.random() < 0.5}
 
-    def ready(self, m):
-        return m.writable() and len(m.subvols) < 8
+    def choice(self, m):
+        return len(m.subvols) < 8
 
     def fits(self, m, a):
         return a['where'] in m.subvols
@@ -182,8 +182,8 @@ class DeleteSnapshot(FileStep):
         tops = {p.split('/')[0] for p in m.manifest.present()} | set(m.subvols)
         return sorted(tops - {'v'})
 
-    def ready(self, m):
-        return m.writable() and bool(self.tops(m))
+    def choice(self, m):
+        return self.tops(m)
 
     def fits(self, m, a):
         return a['which'] in self.tops(m)
@@ -203,8 +203,8 @@ class DeleteSnapshot(FileStep):
 class SendReceive(FileStep):
     name, weight, moves, need = 'send', 3, True, DATA_LIMIT
 
-    def ready(self, m):
-        return m.writable() and m.manifest.bytes() < DATA_LIMIT and len(m.subvols) < 8
+    def choice(self, m):
+        return m.manifest.bytes() < DATA_LIMIT and len(m.subvols) < 8
 
     def draw(self, m, rng):
         return {'where': rng.choice(m.subvols)}
@@ -246,8 +246,8 @@ class Clone(FileStep):
     """Reflink of a whole file, and dedupe of the two."""
     name, weight = 'clone', 3
 
-    def ready(self, m):
-        return m.writable() and bool(Change.targets(self, m))
+    def choice(self, m):
+        return Change.targets(self, m)
 
     def draw(self, m, rng):
         return {'path': rng.choice(Change.targets(self, m)), 'dedupe': rng.random() < 0.6}
@@ -280,7 +280,8 @@ class Fill(FileStep):
     name, weight = 'fill', 4
 
     def draw(self, m, rng):
-        return {'part': rng.choice([0.2, 0.5, 0.9, 2, 2]), 'keep': rng.random() < 0.4}
+        part = rng.choice([0.2, 0.5, 0.9, 2, 2])
+        return {'part': part, 'keep': rng.random() < (0.4 if part > 1 else 0.8)}
 
     def act(self, m, a):
         os.sync()
@@ -340,12 +341,18 @@ def reserve(path, limit):
 class Free(FileStep):
     name, weight = 'free', 3
 
-    def ready(self, m):
-        return m.writable() and bool(m.ballast)
+    def choice(self, m):
+        return m.ballast
+
+    def draw(self, m, rng):
+        return {'path': rng.choice(sorted(m.ballast))}
+
+    def fits(self, m, a):
+        return a.get('path') in m.ballast or 'path' not in a
 
     def act(self, m, a):
         def action():
-            for path in list(m.ballast):
+            for path in [a['path']] if 'path' in a else list(m.ballast):
                 os.unlink(path_of(path))
                 del m.ballast[path]
             m.full = False

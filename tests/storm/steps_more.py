@@ -18,10 +18,10 @@ MIB = 1 << 20
 class Sprout(Step):
     """Make the file system a seed, mount it, add a device, go on with that."""
     name, weight, moves, besides = 'sprout', 1, True, False
+    needs = ('complete', 'undamaged', 'unpaused', 'swapless', 'quotaless', 'unmixed', 'seedless')
 
-    def ready(self, m):
-        return bool(m.mount) and m.whole() and not m.busy and not m.swap and not m.quota and \
-            not m.mixed() and bool(self.slots(m)) and len(m.ours()) == len(m.devs)
+    def choice(self, m):
+        return self.slots(m)
 
     @staticmethod
     def slots(m):
@@ -65,9 +65,10 @@ class SwapFile(FileStep):
     """A swap file in use pins its chunk and its device."""
     name, weight = 'swap', 2
 
-    def ready(self, m):
-        return m.writable() and not m.lost() and not m.array.get('mixed') and \
-            (bool(m.swap) or (not m.busy and self.simple(m)))
+    needs = ('writable', 'complete', 'unmixed')
+
+    def choice(self, m):
+        return m.swap or (m.unpaused() and self.simple(m))
 
     @staticmethod
     def simple(m):
@@ -105,15 +106,13 @@ class SwapFile(FileStep):
 
 class Quota(Step):
     name, weight = 'quota', 2
+    needs = ('writable', 'unpaused', 'complete')
 
-    def ready(self, m):
-        return m.idle() and not m.lost()
+    def choice(self, m):
+        return m.quota != 'simple'
 
     def draw(self, m, rng):
         return {'what': rng.choice(['rescan', 'off']) if m.quota == 'qgroup' else 'on'}
-
-    def fits(self, m, a):
-        return m.quota != 'simple'
 
     def act(self, m, a):
         if a['what'] == 'rescan' and m.quota:
@@ -135,8 +134,8 @@ class Quota(Step):
 class Defrag(FileStep):
     name, weight, moves = 'defrag', 2, True
 
-    def ready(self, m):
-        return m.writable() and bool(Change.targets(self, m))
+    def choice(self, m):
+        return Change.targets(self, m)
 
     def draw(self, m, rng):
         return {'compress': rng.choice([None, 'zstd', 'lzo'])}

@@ -2,6 +2,7 @@
 #
 # Mounts and what goes wrong with disks: remount, freeze, lost devices, errors,
 # power cuts.
+import errno
 import os
 
 import checks
@@ -20,9 +21,7 @@ CRASH_NOISE = (r'errno=-5|errno=-30|forced readonly|ransaction aborted \(error -
 class Cycle(Step):
     """Unmount, look at the devices from outside, mount again, perhaps otherwise."""
     name, weight, moves, besides = 'cycle', 5, True, False
-
-    def ready(self, m):
-        return bool(m.mount) and not m.failing()
+    needs = ('answering',)
 
     def draw(self, m, rng):
         return {'opts': mounting.draw_options(m, rng), 'check': rng.random() < 0.3}
@@ -36,10 +35,7 @@ class Cycle(Step):
 
 
 class Remount(Step):
-    name, weight = 'remount', 4
-
-    def ready(self, m):
-        return bool(m.mount)
+    name, weight, needs = 'remount', 4, ()
 
     def draw(self, m, rng):
         if m.mount['ro']:
@@ -71,10 +67,8 @@ class Remount(Step):
 
 class Freeze(Step):
     name, weight = 'freeze', 2
-
-    def ready(self, m):
-        # With a device that fails the stock kernel finds its super block changed.
-        return m.writable() and not m.failing()
+    # With a device that fails the stock kernel finds its super block changed.
+    needs = ('writable', 'answering')
 
     def draw(self, m, rng):
         return {'wait': rng.choice([1, 50, 300])}
@@ -90,16 +84,16 @@ class Freeze(Step):
 class Lose(Step):
     """A disk is pulled out while the file system is not mounted."""
     name, weight, moves, besides = 'lose', 5, True, False
-    few = True
+    needs, few = ('answering', 'undamaged', 'unpaused'), True
 
     def candidates(self, m):
-        if not m.mount or m.failing() or m.damaged or m.busy or len(m.present()) < 2:
+        if len(m.present()) < 2:
             return []
         now = machine.chunk_tree()
         return [d for d in m.present() if may_go(now, m, d, self.few)]
 
-    def ready(self, m):
-        return bool(self.candidates(m))
+    def choice(self, m):
+        return self.candidates(m)
 
     def fits(self, m, a):
         return a['devid'] in self.candidates(m)
@@ -123,13 +117,10 @@ class Lose(Step):
 class Fail(Step):
     """A disk stops answering while the file system is in use."""
     name, weight, moves = 'fail', 3, True
-    few = False
+    needs, few = Lose.needs + ('writable',), False
     noise = CRASH_NOISE
 
-    candidates, draw, fits = Lose.candidates, Lose.draw, Lose.fits
-
-    def ready(self, m):
-        return m.writable() and bool(self.candidates(m))
+    candidates, choice, draw, fits = Lose.candidates, Lose.choice, Lose.draw, Lose.fits
 
     def act(self, m, a):
         os.sync()
@@ -145,11 +136,8 @@ class Glitch(Step):
     name, weight, moves = 'glitch', 3, True
     noise = CRASH_NOISE + '|transid|checksum'
 
-    candidates, few = Fail.candidates, False
-    draw, fits = Lose.draw, Lose.fits
-
-    def ready(self, m):
-        return m.writable() and not m.lost() and bool(self.candidates(m))
+    needs, few = Fail.needs + ('complete',), True
+    candidates, choice, draw, fits = Lose.candidates, Lose.choice, Lose.draw, Lose.fits
 
     def act(self, m, a):
         dev = m.slot_of(a['devid'])['dev']
@@ -193,9 +181,7 @@ class PowerCut(Step):
     name, weight, moves, besides = 'powercut', 5, True, False
     noise = CRASH_NOISE
 
-    def ready(self, m):
-        return m.writable() and not m.lost() and not m.damaged and not m.swap and \
-            m.busy in ('', 'paused')
+    needs = ('writable', 'complete', 'undamaged', 'swapless')
 
     def draw(self, m, rng):
         tag = Tag().draw(m, rng)
@@ -256,7 +242,8 @@ class PowerCut(Step):
             m.manifest.change(path, change)
             try:
                 with open(os.path.join(MNT, path), 'wb', buffering=0) as file:
-                    file.write(content.produce(change[3], change[2]))
+                    if file.write(content.produce(change[3], change[2])) < change[2]:
+                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                     if a['fsync'] and i % 2:
                         os.fsync(file.fileno())
                         m.manifest.synced(path)

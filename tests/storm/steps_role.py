@@ -12,9 +12,7 @@ from machine import MNT, Result
 class Tag(Step):
     """Roles of several devices through the ioctl, as the command does it."""
     name, weight, loose = 'tag', 8, 'EINVAL|too few|Invalid|but shows'
-
-    def ready(self, m):
-        return m.writable() and bool(m.ours()) and not m.stock()
+    needs = ('writable', 'patched')
 
     def fits(self, m, a):
         return all(int(d) in m.ours() for d in a['roles'])
@@ -53,9 +51,7 @@ class Tag(Step):
 
 class SysfsRole(Step):
     name, weight, silent = 'role', 6, True
-
-    def ready(self, m):
-        return m.writable() and bool(m.ours()) and not m.stock()
+    needs = ('writable', 'patched')
 
     def fits(self, m, a):
         return a['devid'] in m.ours()
@@ -78,9 +74,7 @@ class SysfsRole(Step):
 
 class Policy(Step):
     name, weight = 'policy', 2
-
-    def ready(self, m):
-        return m.writable() and not m.stock()
+    needs = ('writable', 'patched')
 
     def draw(self, m, rng):
         return {'policy': rng.choice(['pid', 'roundrobin', 'roundrobin']),
@@ -99,10 +93,7 @@ class Policy(Step):
 
 class Show(Step):
     """What only reads: it must work at any time."""
-    name, weight = 'show', 2
-
-    def ready(self, m):
-        return bool(m.mount)
+    name, weight, needs = 'show', 2, ()
 
     def act(self, m, a):
         ours = [] if m.stock() else [['device', 'policy', 'show', MNT], ['device', 'policy', 'usage', MNT]]

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Random arrays of devices with roles, and what device-role-core.h makes of them.
+ * Random arrays of devices with roles, and what device-role-core.c makes of them.
  * Compiles in the kernel as in user space, so that both can be compared array by
  * array.  Include device-role-core.h first.  Knows nothing of what is right.
  */
 #ifndef ROLE_ARRAYS_H
 #define ROLE_ARRAYS_H
+
+#include <linux/string.h>
 
 #define ROLE_ARRAY_DEVICES 8
 #define ROLE_ARRAY_MIB (1ULL << 20)
@@ -15,9 +17,7 @@ struct role_array {
 	u64 size[ROLE_ARRAY_DEVICES];
 	u64 free[ROLE_ARRAY_DEVICES];
 	u8 role[ROLE_ARRAY_DEVICES];
-	enum btrfs_role_kind kind;
 	struct btrfs_role_profile profile;
-	struct btrfs_role_limits limits;
 };
 
 struct role_result {
@@ -64,9 +64,9 @@ static inline void role_array_profile(struct role_array *array, u64 *state)
 	array->profile.devs_min = p[1];
 	array->profile.devs_max = p[2] ? p[2] : ROLE_ARRAY_DEVICES;
 	array->profile.devs_increment = p[3];
-	array->limits.dev_stripes = p[4];
-	array->limits.ncopies = p[5];
-	array->limits.nparity = p[6];
+	array->profile.dev_stripes = p[4];
+	array->profile.ncopies = p[5];
+	array->profile.nparity = p[6];
 }
 
 static inline void role_array_make(struct role_array *array, u64 seed)
@@ -77,7 +77,7 @@ static inline void role_array_make(struct role_array *array, u64 seed)
 	memset(array, 0, sizeof(*array));
 	role_array_random(&state);
 	role_array_profile(array, &state);
-	array->kind = role_array_below(&state, 2) ? BTRFS_ROLE_KIND_DATA : BTRFS_ROLE_KIND_METADATA;
+	array->profile.kind = role_array_below(&state, 2) ? BTRFS_ROLE_KIND_DATA : BTRFS_ROLE_KIND_METADATA;
 	array->nr = 1 + role_array_below(&state, ROLE_ARRAY_DEVICES);
 
 	for (u32 i = 0; i < array->nr; i++) {
@@ -88,17 +88,14 @@ static inline void role_array_make(struct role_array *array, u64 seed)
 			array->free[i] = role_array_bytes(&state);
 		if (array->free[i] > array->size[i])
 			array->free[i] = array->size[i];
-		array->limits.rank_bytes[btrfs_role_rank(array->role[i], array->kind)] += array->size[i];
+		array->profile.rank_bytes[btrfs_role_rank(array->role[i], array->profile.kind)] += array->size[i];
 	}
 
-	array->limits.max_chunk = array->kind == BTRFS_ROLE_KIND_DATA ? 10240 * ROLE_ARRAY_MIB :
+	array->profile.max_chunk = array->profile.kind == BTRFS_ROLE_KIND_DATA ? 10240 * ROLE_ARRAY_MIB :
 								       256 * ROLE_ARRAY_MIB;
-	array->limits.max_stripe = 1024 * ROLE_ARRAY_MIB;
-	if (array->limits.max_stripe > array->limits.max_chunk)
-		array->limits.max_stripe = array->limits.max_chunk;
-	array->profile.useful = btrfs_role_useful_bytes(array->kind,
-		btrfs_role_max_chunk(&array->limits, BTRFS_ROLE_RANK_FIRST),
-		array->limits.max_stripe, array->limits.dev_stripes);
+	array->profile.max_stripe = 1024 * ROLE_ARRAY_MIB;
+	if (array->profile.max_stripe > array->profile.max_chunk)
+		array->profile.max_stripe = array->profile.max_chunk;
 }
 
 /* The devices that may be used. */
@@ -108,7 +105,7 @@ static inline u32 role_array_list(const struct role_array *array, struct btrfs_d
 
 	memset(info, 0, ROLE_ARRAY_DEVICES * sizeof(*info));
 	for (u32 i = 0; i < array->nr; i++) {
-		const u8 rank = btrfs_role_rank(array->role[i], array->kind);
+		const u8 rank = btrfs_role_rank(array->role[i], array->profile.kind);
 		const u64 room = btrfs_role_system_room(array->role[i], array->size[i]);
 
 		if (rank == BTRFS_ROLE_RANK_EXCLUDED || array->free[i] <= room)
@@ -122,21 +119,19 @@ static inline u32 role_array_list(const struct role_array *array, struct btrfs_d
 
 static inline void role_array_run(const struct role_array *array, struct role_result *result)
 {
-	const struct btrfs_role_limits *limits = &array->limits;
+	const struct btrfs_role_profile *profile = &array->profile;
 	struct btrfs_device_info info[ROLE_ARRAY_DEVICES];
 	u32 nr = role_array_list(array, info);
 
 	memset(result, 0, sizeof(*result));
-	result->nr = btrfs_role_next(info, nr, &array->profile,
-				     BTRFS_ROLE_STRIPE_UNIT * limits->dev_stripes,
-				     limits->max_stripe * limits->dev_stripes);
+	result->nr = btrfs_role_next(info, nr, profile, profile->max_stripe * profile->dev_stripes);
 	for (u32 i = 0; i < result->nr; i++)
 		result->device[i] = (u8)(unsigned long)info[i].dev;
 	if (result->nr)
-		result->stripe = btrfs_role_stripe_size(limits, info, result->nr);
+		result->stripe = btrfs_role_stripe_size(profile, info, result->nr);
 
 	nr = role_array_list(array, info);
-	result->available = btrfs_role_available(info, nr, &array->profile, limits);
+	result->available = btrfs_role_available(info, nr, profile);
 }
 
 /* For comparison: everything in one number. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * device-role-core.h against a slow reference, over random arrays: which devices
+ * device-role-core.c against a slow reference, over random arrays: which devices
  * a chunk takes, how large it is, and how much fits in the end.  The reference
  * says what is wanted, not how to get there: it picks one device after the other
  * and allocates one chunk after the other.
@@ -36,31 +36,31 @@ static u64 least(u64 a, u64 b)
 
 static u64 offer(const struct left *left, u32 device)
 {
-	const struct btrfs_role_limits *limits = &left->array->limits;
+	const struct btrfs_role_profile *limits = &left->array->profile;
 
 	return least(left->bytes[device], limits->max_stripe * limits->dev_stripes);
 }
 
 static bool usable(const struct left *left, u32 device)
 {
-	return btrfs_role_rank(left->array->role[device], left->array->kind) !=
+	return btrfs_role_rank(left->array->role[device], left->array->profile.kind) !=
 		       BTRFS_ROLE_RANK_EXCLUDED &&
-	       offer(left, device) >= 65536 * left->array->limits.dev_stripes;
+	       offer(left, device) >= 65536 * left->array->profile.dev_stripes;
 }
 
 /* 0 first, 1 second, 2 crumbs, 3 last; all the same if there is nothing to prefer. */
 static u32 tier(const struct left *left, u32 device)
 {
 	bool differ = false;
-	u8 rank = btrfs_role_rank(left->array->role[device], left->array->kind);
+	u8 rank = btrfs_role_rank(left->array->role[device], left->array->profile.kind);
 
 	for (u32 i = 0; i < left->array->nr; i++)
 		differ |= usable(left, i) &&
-			  btrfs_role_rank(left->array->role[i], left->array->kind) != rank;
+			  btrfs_role_rank(left->array->role[i], left->array->profile.kind) != rank;
 	if (!differ)
 		return 0;
 	if (rank == BTRFS_ROLE_RANK_FIRST)
-		return offer(left, device) < left->array->profile.useful ? 2 : 0;
+		return offer(left, device) < btrfs_role_useful_bytes(&left->array->profile) ? 2 : 0;
 	return rank == BTRFS_ROLE_RANK_SECOND ? 1 : 3;
 }
 
@@ -128,21 +128,21 @@ static u64 longest(const struct left *left, const struct chosen *chosen)
 	u64 bytes = 0;
 
 	for (u32 i = 0; i < chosen->nr; i++) {
-		u8 rank = btrfs_role_rank(array->role[chosen->device[i]], array->kind);
+		u8 rank = btrfs_role_rank(array->role[chosen->device[i]], array->profile.kind);
 
 		if (tier(left, chosen->device[i]) == 2)
 			rank = BTRFS_ROLE_RANK_CRUMBS;
 		best = rank < best ? rank : best;
 	}
 	for (u32 i = 0; i < array->nr; i++)
-		if (btrfs_role_rank(array->role[i], array->kind) <= best)
+		if (btrfs_role_rank(array->role[i], array->profile.kind) <= best)
 			bytes += array->size[i];
-	return least(bytes / 10, array->limits.max_chunk);
+	return least(bytes / 10, array->profile.max_chunk);
 }
 
 static void measure(const struct left *left, struct chosen *chosen)
 {
-	const struct btrfs_role_limits *limits = &left->array->limits;
+	const struct btrfs_role_profile *limits = &left->array->profile;
 	u64 stripe = ~0ULL, most = longest(left, chosen);
 	u64 data = (chosen->nr * limits->dev_stripes - limits->nparity) / limits->ncopies;
 
@@ -177,7 +177,7 @@ static u64 fill(const struct role_array *array, u64 *largest)
 	for (choose(&left, &chosen); chosen.nr; choose(&left, &chosen)) {
 		measure(&left, &chosen);
 		for (u32 i = 0; i < chosen.nr; i++)
-			left.bytes[chosen.device[i]] -= chosen.stripe * array->limits.dev_stripes;
+			left.bytes[chosen.device[i]] -= chosen.stripe * array->profile.dev_stripes;
 		bytes += chosen.chunk;
 		*largest = chosen.chunk > *largest ? chosen.chunk : *largest;
 	}
@@ -241,9 +241,7 @@ static void large_arrays_are_quick(void **state)
 {
 	static struct btrfs_device_info info[1000];
 	struct btrfs_role_profile profile = {
-		.devs_min = 2, .devs_max = 2, .devs_increment = 1, .useful = 64 << 20,
-	};
-	struct btrfs_role_limits limits = {
+		.kind = BTRFS_ROLE_KIND_METADATA, .devs_min = 2, .devs_max = 2, .devs_increment = 1,
 		.dev_stripes = 1, .ncopies = 2, .max_stripe = 1 << 30, .max_chunk = 10ULL << 30,
 		.rank_bytes = { [BTRFS_ROLE_RANK_FIRST] = 10000ULL << 40,
 				[BTRFS_ROLE_RANK_SECOND] = 10000ULL << 40 },
@@ -253,7 +251,7 @@ static void large_arrays_are_quick(void **state)
 		info[i].rank = i % 2 ? BTRFS_ROLE_RANK_FIRST : BTRFS_ROLE_RANK_SECOND;
 		info[i].total_avail = 20ULL << 40;
 	}
-	assert_int_equal(btrfs_role_available(info, 1000, &profile, &limits), 10000ULL << 40);
+	assert_int_equal(btrfs_role_available(info, 1000, &profile), 10000ULL << 40);
 }
 
 /*
@@ -271,7 +269,7 @@ static void simulate_with_any_limits(void)
 		for (u32 i = 0; i < array.nr; i++)
 			bytes += array.size[i];
 		for (u32 rank = 0; rank <= BTRFS_ROLE_RANK_EXCLUDED; rank++)
-			array.limits.rank_bytes[rank] = (seed + rank) % 3 * bytes / 2;
+			array.profile.rank_bytes[rank] = (seed + rank) % 3 * bytes / 2;
 		role_array_run(&array, &result);
 	}
 }

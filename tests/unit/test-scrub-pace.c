@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * scrub-pace-core.h: what is let through is the limit, in bursts of the size that is
+ * scrub-pace.h: what is let through is the limit, in bursts of the size that is
  * asked for, whatever comes in between.
  */
 #include "unit.h"
-#include "scrub-pace-core.h"
+#include "scrub-pace.h"
 #include "random.h"
 
 #define MIB ((u64)SZ_1M)

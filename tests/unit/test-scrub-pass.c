@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * scrub-pass-core.h over random runs: devices join late, are cancelled, fail, and the
+ * scrub-pass.c over random runs: devices join late, are cancelled, fail, and the
  * lead changes hands, while each row is given to each device once and in order.
  */
 #include <stdlib.h>
 
 #include "unit.h"
-#include "scrub-pass-core.h"
+#include "scrub-pass.h"
 #include "random.h"
 
 #define RUNS 2000

@@ -44,9 +44,11 @@ static inline struct btrfs_inode *btrfs_iget_inode(u64 ino, struct btrfs_root *r
 	btrfs_create_chunk(trans, flags)
 #define btrfs_readahead_tree_block(info, bytenr, owner, generation, level, key) \
 	btrfs_readahead_tree_block(info, bytenr, owner, generation, level)
-#define scrub_stripe_report_errors(sctx, stripe, errors)		\
-	scrub_stripe_report_errors(sctx, stripe)
 
+/* What a scrub of parity comes to whose data cannot be repaired: it ends, or goes on. */
+#define BTRFS_SCRUB_UNREPAIRED	(-EIO)
+#else
+#define BTRFS_SCRUB_UNREPAIRED	0
 #endif
 
 #endif

@@ -1,287 +1,268 @@
 // SPDX-License-Identifier: GPL-2.0
 
 /*
- * Device roles in the accounting of space: what metadata, data and system
- * chunks can still get from the devices that roles leave them.
+ * Device roles in the accounting of space: what metadata, data and system chunks
+ * can still get from the devices that roles leave them.
  *
  * The reservation path is hot and takes no lock that would let it look at the
- * devices, so it reads sums. They are made anew, in one walk over the writeable
- * devices, wherever free_chunk_space or the list of these devices changes, so
- * they cannot drift. Without roles in force nothing is summed up.
+ * devices, so it reads sums. They are made anew from all writeable devices
+ * wherever free_chunk_space or these devices change, so they cannot drift.
  */
 
+#include <linux/workqueue.h>
 #include "ctree.h"
 #include "block-group.h"
 #include "device-role.h"
-#include "device-role-fill-core.h"
-#include "fs.h"
-#include "misc.h"
+#include "space-info.h"
 #include "volumes.h"
 
-static const u64 kind_flags[2] = {
-	[BTRFS_ROLE_KIND_DATA] = BTRFS_BLOCK_GROUP_DATA,
-	[BTRFS_ROLE_KIND_METADATA] = BTRFS_BLOCK_GROUP_METADATA,
-};
-
-/* Unallocated bytes of the writeable devices, and devices with room for a chunk. */
 struct role_sums {
-	/* That metadata, data and system chunks may take. */
-	struct btrfs_role_space metadata;
-	u64 data;
-	struct btrfs_role_space system;
-	/* That exclude data. */
-	struct btrfs_role_space own;
-	/* By kind: of the first choice, and devices with a useful part. */
-	u64 first_bytes[2];
-	struct btrfs_role_room room[2];
+	struct btrfs_role_space space[ROLE_SHARE_NR];
+	struct btrfs_role_kind_state kinds[2];
+	/* Bytes of the devices of the first choice, and the useful part of one. */
+	u64 first_size[2];
+	u64 useful[2];
 };
 
-static bool excludes(const struct btrfs_fs_info *fs_info,
-		     const struct btrfs_device *device, u64 bg_flags)
+static enum btrfs_role_rank rank_of(const struct btrfs_fs_info *fs_info,
+				    const struct btrfs_device *device,
+				    enum btrfs_role_kind kind)
 {
-	return btrfs_device_role_rank(fs_info, device, bg_flags) ==
-	       BTRFS_ROLE_RANK_EXCLUDED;
+	return btrfs_role_rank(btrfs_device_role(fs_info, device), kind);
 }
 
-/* What chunks other than system ones can take from the device. */
-static u64 unallocated(const struct btrfs_fs_info *fs_info,
-		       const struct btrfs_device *device)
+/* Sum up sizes. Return whether a device has a role. */
+static bool add_sizes(const struct btrfs_fs_info *fs_info, struct role_sums *sums)
 {
-	const u64 room = btrfs_device_role_system_room(fs_info, device,
-						       BTRFS_BLOCK_GROUP_METADATA);
-	const u64 taken = device->bytes_used + room;
+	const struct btrfs_device *device;
+	bool roles = false;
 
-	return device->total_bytes > taken ? device->total_bytes - taken : 0;
+	list_for_each_entry(device, &fs_info->fs_devices->alloc_list, dev_alloc_list) {
+		roles |= (btrfs_device_role(fs_info, device) != 0);
+		for (int kind = 0; kind < 2; kind++) {
+			switch (rank_of(fs_info, device, kind)) {
+			case BTRFS_ROLE_RANK_FIRST:
+				sums->first_size[kind] += device->total_bytes;
+				fallthrough;
+			default:
+				sums->kinds[kind].bytes += device->total_bytes;
+				break;
+			case BTRFS_ROLE_RANK_EXCLUDED:
+				break;
+			}
+		}
+	}
+	return roles;
 }
 
-/*
- * What system chunks can take, with all of what others have to leave. In pieces
- * smaller than the system chunk of mkfs it is nothing to rely on.
- */
-static u64 unallocated_for_system(const struct btrfs_device *device)
+/* What is unallocated of @device, less @reserved, and nothing if less than @least. */
+static u64 unallocated(const struct btrfs_device *device, u64 reserved, u64 least)
 {
-	const u64 taken = device->bytes_used + SZ_8M;
+	const u64 taken = device->bytes_used + reserved;
 
-	return device->total_bytes >= taken ?
-	       device->total_bytes - device->bytes_used : 0;
+	if (device->total_bytes < taken + least)
+		return 0;
+	return device->total_bytes - taken;
 }
 
-static void count_room(const struct btrfs_fs_info *fs_info,
-		       const struct btrfs_device *device, u64 bytes,
-		       struct role_sums *sums)
+static void add_unallocated(const struct btrfs_fs_info *fs_info,
+			    const struct btrfs_device *device,
+			    struct role_sums *sums)
 {
+	const u64 bytes = unallocated(device,
+			btrfs_device_role_system_room(fs_info, device, 0), 0);
+
 	for (int kind = 0; kind < 2; kind++) {
-		const enum btrfs_role_rank rank =
-			btrfs_device_role_rank(fs_info, device, kind_flags[kind]);
-		const bool useful = bytes >= fs_info->role_useful[kind];
+		const enum btrfs_role_rank rank = rank_of(fs_info, device, kind);
+		struct btrfs_role_kind_state *state = &sums->kinds[kind];
+		const bool useful = bytes >= sums->useful[kind];
 
 		if (rank == BTRFS_ROLE_RANK_EXCLUDED)
 			continue;
-		sums->room[kind].allowed += useful;
+		state->unallocated += bytes;
+		state->room_allowed += useful;
 		if (rank == BTRFS_ROLE_RANK_FIRST) {
-			sums->first_bytes[kind] += bytes;
-			sums->room[kind].first += useful;
+			state->first_bytes += bytes;
+			state->room_first += useful;
 		}
 	}
+
+	if (rank_of(fs_info, device, BTRFS_ROLE_KIND_DATA) == BTRFS_ROLE_RANK_EXCLUDED)
+		btrfs_role_space_add(&sums->space[ROLE_SHARE_OWN], bytes);
+	if (rank_of(fs_info, device, BTRFS_ROLE_KIND_METADATA) == BTRFS_ROLE_RANK_EXCLUDED)
+		return;
+	btrfs_role_space_add(&sums->space[ROLE_SHARE_METADATA], bytes);
+	/* In pieces smaller than the chunk of mkfs there is nothing to rely on. */
+	btrfs_role_space_add(&sums->space[ROLE_SHARE_SYSTEM],
+			     unallocated(device, 0, SZ_8M));
 }
 
-static void add_device(const struct btrfs_fs_info *fs_info,
-		       const struct btrfs_device *device, struct role_sums *sums)
+static void publish(struct btrfs_role_state *roles, struct role_sums *sums)
 {
-	const u64 bytes = unallocated(fs_info, device);
-
-	if (!excludes(fs_info, device, BTRFS_BLOCK_GROUP_METADATA)) {
-		btrfs_role_space_add(&sums->metadata, bytes);
-		btrfs_role_space_add(&sums->system, unallocated_for_system(device));
+	for (int share = 0; share < ROLE_SHARE_NR; share++) {
+		for (int i = 0; i < BTRFS_ROLE_MAX_COPIES; i++)
+			atomic64_set(&roles->space[share][i],
+				     btrfs_role_space_for(&sums->space[share], i + 1));
 	}
-	if (excludes(fs_info, device, BTRFS_BLOCK_GROUP_DATA))
-		btrfs_role_space_add(&sums->own, bytes);
-	else
-		sums->data += bytes;
-	count_room(fs_info, device, bytes, sums);
-}
+	for (int kind = 0; kind < 2; kind++) {
+		struct btrfs_role_kind_state *state = &roles->kinds[kind];
+		struct btrfs_role_kind_state *sum = &sums->kinds[kind];
 
-static void publish_room(struct btrfs_fs_info *fs_info, int kind,
-			 const struct role_sums *sums)
-{
-	const u64 first_bytes = sums->first_bytes[kind];
-	u32 first = sums->room[kind].first;
-
-	fs_info->role_first_bytes[kind] = first_bytes;
-	/* Not better than it was when a chunk found no room. */
-	if (first_bytes <= fs_info->role_spilled_at[kind])
-		first = 0;
-	else
-		fs_info->role_spilled_at[kind] = 0;
-	WRITE_ONCE(fs_info->role_room_first[kind], first);
-	WRITE_ONCE(fs_info->role_room_allowed[kind], sums->room[kind].allowed);
-}
-
-static void publish(struct btrfs_fs_info *fs_info, const struct role_sums *sums)
-{
-	static_assert(ARRAY_SIZE(fs_info->role_metadata_space) ==
-		      BTRFS_ROLE_MAX_COPIES);
-
-	for (int i = 0; i < BTRFS_ROLE_MAX_COPIES; i++) {
-		atomic64_set(&fs_info->role_metadata_space[i],
-			     btrfs_role_space_for(&sums->metadata, i + 1));
-		atomic64_set(&fs_info->role_metadata_own_space[i],
-			     btrfs_role_space_for(&sums->own, i + 1));
-		atomic64_set(&fs_info->role_system_space[i],
-			     btrfs_role_space_for(&sums->system, i + 1));
+		/* Not better than it was when a chunk found no room. */
+		if (sum->first_bytes <= state->spilled_at)
+			sum->room_first = 0;
+		else
+			state->spilled_at = 0;
+		state->first_bytes = sum->first_bytes;
+		WRITE_ONCE(state->bytes, sum->bytes);
+		WRITE_ONCE(state->unallocated, sum->unallocated);
+		WRITE_ONCE(state->room_first, sum->room_first);
+		WRITE_ONCE(state->room_allowed, sum->room_allowed);
 	}
-	WRITE_ONCE(fs_info->role_unallocated[BTRFS_ROLE_KIND_DATA], sums->data);
-	WRITE_ONCE(fs_info->role_unallocated[BTRFS_ROLE_KIND_METADATA],
-		   sums->metadata.sum);
-	publish_room(fs_info, BTRFS_ROLE_KIND_DATA, sums);
-	publish_room(fs_info, BTRFS_ROLE_KIND_METADATA, sums);
-}
-
-static void sum_up(struct btrfs_fs_info *fs_info)
-{
-	const struct btrfs_device *device;
-	struct role_sums sums = { 0 };
-
-	list_for_each_entry(device, &fs_info->fs_devices->alloc_list,
-			    dev_alloc_list)
-		add_device(fs_info, device, &sums);
-	publish(fs_info, &sums);
-	btrfs_device_role_update_statfs(fs_info);
-}
-
-/* A chunk has come or gone. */
-void btrfs_device_role_update_unallocated(struct btrfs_fs_info *fs_info)
-{
-	lockdep_assert_held(&fs_info->chunk_mutex);
-
-	if (fs_info->roles_in_force)
-		sum_up(fs_info);
 }
 
 /*
- * The devices, their sizes or their roles have changed. All callers hold
- * chunk_mutex, or run at mount before anyone else.
+ * Chunks, the devices, their sizes or their roles have changed. The caller holds
+ * chunk_mutex, or runs at mount before anyone else.
  */
 void btrfs_device_role_update_space(struct btrfs_fs_info *fs_info)
 {
+	struct btrfs_role_profile limits = {
+		.dev_stripes = 1, .max_stripe = SZ_1G, .max_chunk = SZ_1G,
+	};
 	const struct btrfs_device *device;
-	u64 allowed[2] = { 0 };
-	u64 first[2] = { 0 };
-	bool in_force = false;
+	struct role_sums sums = { };
 
-	list_for_each_entry(device, &fs_info->fs_devices->alloc_list,
-			    dev_alloc_list) {
-		in_force |= btrfs_device_role_in_force(fs_info, device) != 0;
-		for (int kind = 0; kind < 2; kind++) {
-			const enum btrfs_role_rank rank =
-				btrfs_device_role_rank(fs_info, device,
-						       kind_flags[kind]);
-
-			if (rank != BTRFS_ROLE_RANK_EXCLUDED)
-				allowed[kind] += device->total_bytes;
-			if (rank == BTRFS_ROLE_RANK_FIRST)
-				first[kind] += device->total_bytes;
-		}
+	if (!add_sizes(fs_info, &sums)) {
+		WRITE_ONCE(fs_info->roles.in_force, false);
+		return;
 	}
 
 	for (int kind = 0; kind < 2; kind++) {
-		WRITE_ONCE(fs_info->role_bytes[kind], allowed[kind]);
-		fs_info->role_useful[kind] =
-			btrfs_role_useful_bytes(kind, first[kind] ?
-						div_u64(first[kind], 10) : SZ_1G,
-						SZ_1G, 1);
+		limits.kind = kind;
+		limits.rank_bytes[BTRFS_ROLE_RANK_FIRST] = sums.first_size[kind] ?: U64_MAX;
+		sums.useful[kind] = btrfs_role_useful_bytes(&limits);
 	}
+	list_for_each_entry(device, &fs_info->fs_devices->alloc_list, dev_alloc_list)
+		add_unallocated(fs_info, device, &sums);
+	publish(&fs_info->roles, &sums);
 
-	sum_up(fs_info);
-	/* Pairs with the acquire in limits_space(), for the figures. */
-	smp_store_release(&fs_info->roles_in_force, in_force);
+	/* At mount it is too early: the first statfs asks for the figure. */
+	if (test_bit(BTRFS_FS_OPEN, &fs_info->flags))
+		queue_work(system_unbound_wq, &fs_info->roles.statfs_work);
+	/* Pairs with the acquire in btrfs_device_roles_in_force(). */
+	smp_store_release(&fs_info->roles.in_force, true);
 }
 
 /*
- * Look up @space, by the number of copies, for a profile. Each copy or parity
- * goes to its own device. For parity that is less than there is, but errs on
- * the safe side.
+ * Bytes that metadata or system chunks of @profile could still get of a share.
+ * Each copy or parity goes to its own device. For parity that is less than there
+ * is, but errs on the safe side.
  */
-static u64 space_for_profile(const atomic64_t *space, u64 profile)
+u64 btrfs_device_role_space(const struct btrfs_fs_info *fs_info,
+			    enum btrfs_role_share share, u64 profile)
 {
 	const struct btrfs_raid_attr *attr =
 		&btrfs_raid_array[btrfs_bg_flags_to_raid_index(profile)];
 	const u32 copies = attr->ncopies / attr->dev_stripes + attr->nparity;
 
-	return div_u64(atomic64_read(&space[copies - 1]), attr->dev_stripes);
-}
-
-/* Are requests for space of this task judged by roles? */
-static bool limits_space(const struct btrfs_fs_info *fs_info)
-{
-	/* Pairs with the release in btrfs_device_role_update_space(): the figures. */
-	return smp_load_acquire(&fs_info->roles_in_force) &&
-	       READ_ONCE(fs_info->roles_ignored_by) != current;
+	return div_u64(atomic64_read(&fs_info->roles.space[share][copies - 1]),
+		       attr->dev_stripes);
 }
 
 /*
- * Bytes that metadata or system chunks of @profile could still get at most, or
- * U64_MAX if there are no roles and the common estimate holds.
+ * Copy what is to know of at most @max devices for chunks with @bg_flags. The
+ * rank is read once for each, so that all that is worked out from it fits.
  */
-u64 btrfs_device_role_space(const struct btrfs_fs_info *fs_info, u64 profile)
+static u32 copy_devices(const struct btrfs_fs_info *fs_info, u64 bg_flags,
+			struct btrfs_device_info *infos, u32 max,
+			struct btrfs_role_profile *profile)
 {
-	if (!limits_space(fs_info))
-		return U64_MAX;
+	struct btrfs_device *device;
+	u32 nr = 0;
 
-	return space_for_profile(fs_info->role_metadata_space, profile);
-}
+	rcu_read_lock();
+	list_for_each_entry_rcu(device, &fs_info->fs_devices->devices, dev_list) {
+		const enum btrfs_role_rank rank =
+			btrfs_device_role_rank(fs_info, device, bg_flags);
+		const u64 total = btrfs_device_get_total_bytes(device);
+		const u64 taken = btrfs_device_get_bytes_used(device) +
+			max_t(u64, BTRFS_DEVICE_RANGE_RESERVED,
+			      btrfs_device_role_system_room(fs_info, device, bg_flags));
 
-/* Do the roles leave space for another metadata chunk, if there are any? */
-bool btrfs_device_role_metadata_grows(struct btrfs_fs_info *fs_info)
-{
-	return btrfs_device_role_space(fs_info, btrfs_metadata_alloc_profile(fs_info)) >=
-	       BTRFS_STRIPE_LEN;
-}
+		if (!test_bit(BTRFS_DEV_STATE_WRITEABLE, &device->dev_state) ||
+		    !btrfs_device_can_have_role(device) || !device->bdev)
+			continue;
+		profile->rank_bytes[rank] += total;
+		if (rank == BTRFS_ROLE_RANK_EXCLUDED)
+			continue;
+		if (nr == max)
+			break;
+		infos[nr].rank = rank;
+		infos[nr++].total_avail = total > taken ? total - taken : 0;
+	}
+	rcu_read_unlock();
 
-/* Bytes that such chunks could get whatever data does, 0 without roles. */
-u64 btrfs_device_role_own_space(const struct btrfs_fs_info *fs_info, u64 profile)
-{
-	return space_for_profile(fs_info->role_metadata_own_space, profile);
-}
-
-/* Bytes that system chunks could get, 0 without roles. */
-u64 btrfs_device_role_system_space(const struct btrfs_fs_info *fs_info, u64 profile)
-{
-	if (!limits_space(fs_info) || btrfs_is_zoned(fs_info))
-		return 0;
-
-	return space_for_profile(fs_info->role_system_space, profile);
-}
-
-/* Does any writeable device have another role than the default one? */
-bool btrfs_device_roles_in_force(const struct btrfs_fs_info *fs_info)
-{
-	return READ_ONCE(fs_info->roles_in_force) &&
-	       !btrfs_fs_incompat(fs_info, MIXED_GROUPS);
+	return nr;
 }
 
 /*
- * Unallocated bytes for chunks with @bg_flags, for those who want to keep a
- * stock of them. On devices for the other kind that would be a stock of nothing.
+ * How much data fits into new chunks. With tiers of devices no formula says that,
+ * the steps of the allocator do. They are taken on a copy of what is to know of
+ * the devices, each time that this has changed. So this holds no lock that an
+ * allocation needs, and statfs reads the last result and waits for no device.
  */
-u64 btrfs_device_role_unallocated(const struct btrfs_fs_info *fs_info,
-				  u64 bg_flags)
+static void statfs_work(struct work_struct *work)
 {
-	if (!btrfs_device_roles_in_force(fs_info))
-		return atomic64_read(&fs_info->free_chunk_space);
+	struct btrfs_fs_info *fs_info =
+		container_of(work, struct btrfs_fs_info, roles.statfs_work);
+	const u64 bg_flags = btrfs_data_alloc_profile(fs_info);
+	struct btrfs_role_profile profile;
+	struct btrfs_device_info *infos;
+	/* A device that is added meanwhile makes the work run again. */
+	u32 nr = READ_ONCE(fs_info->fs_devices->open_devices);
 
-	return READ_ONCE(fs_info->role_unallocated[btrfs_role_kind(bg_flags)]);
+	/* Without memory the figure remains what it was. */
+	infos = kvcalloc(nr, sizeof(*infos), GFP_NOFS);
+	if (!infos)
+		return;
+
+	btrfs_device_role_profile(fs_info, bg_flags, &profile);
+	profile.max_chunk = READ_ONCE(btrfs_find_space_info(fs_info, bg_flags)->chunk_size);
+	profile.max_stripe = min_t(u64, profile.max_chunk, SZ_1G);
+	nr = copy_devices(fs_info, bg_flags, infos, nr, &profile);
+	atomic64_set(&fs_info->roles.avail_data,
+		     btrfs_role_available(infos, nr, &profile));
+	kvfree(infos);
+	/* Pairs with the acquire in btrfs_device_role_avail_data(). */
+	smp_store_release(&fs_info->roles.avail_flags, (u32)bg_flags);
 }
 
-/* The @chunk_size of the whole filesystem, as what fits to those devices. */
-u64 btrfs_device_role_chunk_size(const struct btrfs_fs_info *fs_info,
-				 u64 bg_flags, u64 chunk_size)
+void btrfs_device_role_init(struct btrfs_fs_info *fs_info)
 {
-	u64 bytes;
+	INIT_WORK(&fs_info->roles.statfs_work, statfs_work);
+}
 
-	if (!btrfs_device_roles_in_force(fs_info))
-		return chunk_size;
+/* No chunk is allocated or removed any more. */
+void btrfs_device_role_stop(struct btrfs_fs_info *fs_info)
+{
+	cancel_work_sync(&fs_info->roles.statfs_work);
+}
 
-	bytes = READ_ONCE(fs_info->role_bytes[btrfs_role_kind(bg_flags)]);
-	return min(chunk_size, mult_perc(bytes, 10));
+/* Bring what statfs reads up to date before returning. */
+void btrfs_device_role_sync_statfs(struct btrfs_fs_info *fs_info)
+{
+	queue_work(system_unbound_wq, &fs_info->roles.statfs_work);
+	flush_work(&fs_info->roles.statfs_work);
+}
+
+/* Bytes of data, without copies and parity, that fit into new chunks. */
+u64 btrfs_device_role_avail_data(struct btrfs_fs_info *fs_info)
+{
+	/* New chunks may have another profile since a balance began or ended. */
+	if (smp_load_acquire(&fs_info->roles.avail_flags) !=
+	    (u32)btrfs_data_alloc_profile(fs_info))
+		btrfs_device_role_sync_statfs(fs_info);
+
+	return atomic64_read(&fs_info->roles.avail_data);
 }

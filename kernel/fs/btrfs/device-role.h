@@ -3,287 +3,158 @@
 /*
  * Device roles: which devices may and should carry data and metadata.
  *
- * The kernel side: roles of open devices, what the allocator and the space
- * accounting ask, and the change of roles. What to decide from a role is in
- * device-role-core.h. Without CONFIG_BTRFS_DEVICE_ROLES every answer is the one
- * of a device without a role.
+ * What to decide from a role is in device-role-core.c. Roles are in force if any
+ * writeable device has one; without CONFIG_BTRFS_DEVICE_ROLES they never are.
  */
 
 #ifndef BTRFS_DEVICE_ROLE_H
 #define BTRFS_DEVICE_ROLE_H
 
-#include <linux/errno.h>
-#include <linux/types.h>
-#include <uapi/linux/btrfs.h>
+#include "accessors.h"
 #include "device-role-core.h"
 #include "fs.h"
 
-struct attribute;
 struct file;
-struct kobject;
+struct kobj_attribute;
 struct btrfs_balance_control;
 struct btrfs_block_group;
-struct btrfs_device;
-struct btrfs_fs_info;
+struct btrfs_chunk_map;
 
-/* Writeable devices that may carry data, and metadata. */
-struct btrfs_role_counts {
-	u32 data;
-	u32 metadata;
-};
-
-/* One device's part in a change of roles. */
-struct btrfs_role_change {
-	u64 devid;
-	/* Below BTRFS_ROLE_NR */
-	u32 role;
-
-	/* Filled in on the way. */
-	struct btrfs_device *device;
-	u64 old_type;
-	u64 new_type;
-};
-
-/* A change of roles that is made as a whole or not at all. */
-struct btrfs_role_request {
-	struct btrfs_role_change *changes;
-	u32 nr;
-	/* Leave it to the caller if profiles cannot be satisfied any more. */
-	bool force;
-	/* Neither wait for the list of devices nor for the commit. */
-	bool nowait;
-
-	/* Of a request that failed: which device (or 0) and why. */
-	u64 failed_devid;
-	enum btrfs_device_roles_reason reason;
-};
-
-#ifdef CONFIG_BTRFS_DEVICE_ROLES
-
-void btrfs_device_set_type(struct btrfs_device *device, u64 type);
-void btrfs_device_load_type(struct btrfs_fs_info *fs_info,
-			    struct btrfs_device *device, u64 type);
-void btrfs_device_inherit_type(struct btrfs_device *device,
-			       const struct btrfs_device *from);
-
-enum btrfs_role_rank btrfs_device_role_rank(const struct btrfs_fs_info *fs_info,
-					    const struct btrfs_device *device,
-					    u64 bg_flags);
-u64 btrfs_device_role_system_room(const struct btrfs_fs_info *fs_info,
-				  const struct btrfs_device *device,
-				  u64 bg_flags);
-u8 btrfs_device_role_in_force(const struct btrfs_fs_info *fs_info,
-			      const struct btrfs_device *device);
-void btrfs_device_role_init(struct btrfs_fs_info *fs_info);
-void btrfs_device_role_stop(struct btrfs_fs_info *fs_info);
-void btrfs_device_role_update_space(struct btrfs_fs_info *fs_info);
-void btrfs_device_role_update_unallocated(struct btrfs_fs_info *fs_info);
-void btrfs_device_role_update_statfs(struct btrfs_fs_info *fs_info);
-void btrfs_device_role_sync_statfs(struct btrfs_fs_info *fs_info);
-void btrfs_device_role_note_spill(struct btrfs_fs_info *fs_info, u64 bg_flags);
-bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early);
-bool btrfs_device_role_copies_writeable(const struct btrfs_block_group *bg);
-int btrfs_device_role_replace_ro(struct btrfs_block_group *bg);
-void btrfs_device_role_remount(struct btrfs_fs_info *fs_info);
-u64 btrfs_device_role_space(const struct btrfs_fs_info *fs_info, u64 profile);
-bool btrfs_device_role_metadata_grows(struct btrfs_fs_info *fs_info);
-u64 btrfs_device_role_own_space(const struct btrfs_fs_info *fs_info, u64 profile);
-u64 btrfs_device_role_system_space(const struct btrfs_fs_info *fs_info, u64 profile);
-u64 btrfs_device_role_unallocated(const struct btrfs_fs_info *fs_info,
-				  u64 bg_flags);
-u64 btrfs_device_role_chunk_size(const struct btrfs_fs_info *fs_info,
-				 u64 bg_flags, u64 chunk_size);
-bool btrfs_device_roles_in_force(const struct btrfs_fs_info *fs_info);
-u64 btrfs_device_role_avail_data(struct btrfs_fs_info *fs_info);
-bool btrfs_device_can_have_role(const struct btrfs_device *device);
-u64 btrfs_device_role_misplaced_bytes(struct btrfs_fs_info *fs_info,
-				      u64 bg_type);
-const char *btrfs_device_roles_reason(enum btrfs_device_roles_reason reason);
-void btrfs_device_role_count(const struct btrfs_fs_info *fs_info, bool stored,
-			     struct btrfs_role_counts *counts);
-enum btrfs_device_roles_reason
-btrfs_device_role_check_counts(struct btrfs_fs_info *fs_info,
-			       const struct btrfs_role_counts *before,
-			       const struct btrfs_role_counts *after);
-void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
-				  const struct btrfs_device_info *infos, u32 nr);
-void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info);
-void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info);
-int btrfs_device_role_check_removal(struct btrfs_fs_info *fs_info,
-				    const struct btrfs_device *device);
-void btrfs_device_role_note_removal(struct btrfs_fs_info *fs_info,
-				    const struct btrfs_device *device);
-bool btrfs_device_role_allows_balance(struct btrfs_fs_info *fs_info,
-				      const struct btrfs_balance_control *bctl);
-int btrfs_set_device_roles(struct btrfs_fs_info *fs_info,
-			   struct btrfs_role_request *request);
-long btrfs_ioctl_device_roles(struct file *file, void __user *argp);
-long btrfs_ioctl_add_dev_role(struct file *file, void __user *argp);
-ssize_t btrfs_device_role_show(const struct btrfs_device *device, char *buf);
-ssize_t btrfs_device_role_store(struct btrfs_device *device,
-				struct kobject *kobj,
-				const struct attribute *attr,
-				const char *buf, size_t len);
-
-#else
-
+/*
+ * The type of a device is the on-disk field, its role what that means to us.
+ * Writers hold chunk_mutex unless the device is not in use yet. The role is a
+ * single byte, so that it can be read anywhere without a lock.
+ */
 static inline void btrfs_device_set_type(struct btrfs_device *device, u64 type)
 {
 	device->type = type;
+	if (IS_ENABLED(CONFIG_BTRFS_DEVICE_ROLES))
+		WRITE_ONCE(device->role, btrfs_role_from_disk(type));
 }
 
-static inline void btrfs_device_load_type(struct btrfs_fs_info *fs_info,
-					  struct btrfs_device *device, u64 type)
+/* The role that counts: none if they are to be ignored, as in mixed block groups. */
+static inline u8 btrfs_device_role(const struct btrfs_fs_info *fs_info,
+				   const struct btrfs_device *device)
 {
-	device->type = type;
-	device->commit_type = type;
-}
-
-static inline void btrfs_device_inherit_type(struct btrfs_device *device,
-					     const struct btrfs_device *from)
-{
-}
-
-static inline enum btrfs_role_rank
-btrfs_device_role_rank(const struct btrfs_fs_info *fs_info,
-		       const struct btrfs_device *device, u64 bg_flags)
-{
-	return BTRFS_ROLE_RANK_FIRST;
-}
-
-static inline u64 btrfs_device_role_system_room(const struct btrfs_fs_info *fs_info,
-						const struct btrfs_device *device,
-						u64 bg_flags)
-{
-	return 0;
-}
-
-static inline void btrfs_device_role_init(struct btrfs_fs_info *fs_info)
-{
-}
-
-static inline void btrfs_device_role_stop(struct btrfs_fs_info *fs_info)
-{
-}
-
-static inline void btrfs_device_role_update_space(struct btrfs_fs_info *fs_info)
-{
-}
-
-static inline void btrfs_device_role_update_unallocated(struct btrfs_fs_info *fs_info)
-{
-}
-
-static inline bool btrfs_device_role_pass_over(struct btrfs_block_group *bg,
-					       bool early)
-{
-	return false;
-}
-
-static inline bool
-btrfs_device_role_copies_writeable(const struct btrfs_block_group *bg)
-{
-	return false;
-}
-
-static inline int btrfs_device_role_replace_ro(struct btrfs_block_group *bg)
-{
-	return -ENOSPC;
-}
-
-static inline void btrfs_device_role_remount(struct btrfs_fs_info *fs_info)
-{
-}
-
-static inline u64 btrfs_device_role_space(const struct btrfs_fs_info *fs_info,
-					  u64 profile)
-{
-	return U64_MAX;
-}
-
-static inline bool btrfs_device_role_metadata_grows(struct btrfs_fs_info *fs_info)
-{
-	return true;
-}
-
-static inline u64 btrfs_device_role_own_space(const struct btrfs_fs_info *fs_info,
-					      u64 profile)
-{
-	return 0;
-}
-
-static inline u64 btrfs_device_role_system_space(const struct btrfs_fs_info *fs_info,
-						 u64 profile)
-{
-	return 0;
-}
-
-static inline u64 btrfs_device_role_unallocated(const struct btrfs_fs_info *fs_info,
-						u64 bg_flags)
-{
-	return atomic64_read(&fs_info->free_chunk_space);
-}
-
-static inline u64 btrfs_device_role_chunk_size(const struct btrfs_fs_info *fs_info,
-					       u64 bg_flags, u64 chunk_size)
-{
-	return chunk_size;
+	if (btrfs_test_opt(fs_info, NODEVICE_ROLES) ||
+	    btrfs_fs_incompat(fs_info, MIXED_GROUPS))
+		return 0;
+	return READ_ONCE(device->role);
 }
 
 static inline bool btrfs_device_roles_in_force(const struct btrfs_fs_info *fs_info)
 {
-	return false;
+	if (!IS_ENABLED(CONFIG_BTRFS_DEVICE_ROLES))
+		return false;
+	/* Pairs with the release in btrfs_device_role_update_space(): the figures. */
+	return smp_load_acquire(&fs_info->roles.in_force);
 }
 
-static inline u64 btrfs_device_role_avail_data(struct btrfs_fs_info *fs_info)
+/* May this task use devices that exclude what it allocates? See device-role-replace.c. */
+static inline bool btrfs_device_roles_ignored(const struct btrfs_fs_info *fs_info)
 {
-	return 0;
+	return READ_ONCE(fs_info->roles.ignored_by) == current;
 }
 
-static inline void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info,
-						u64 bg_flags,
-						const struct btrfs_device_info *infos,
-						u32 nr)
+/* How welcome a chunk with @bg_flags is on the device. */
+static inline enum btrfs_role_rank
+btrfs_device_role_rank(const struct btrfs_fs_info *fs_info,
+		       const struct btrfs_device *device, u64 bg_flags)
 {
+	if (!IS_ENABLED(CONFIG_BTRFS_DEVICE_ROLES))
+		return BTRFS_ROLE_RANK_FIRST;
+	return btrfs_role_rank(btrfs_device_role(fs_info, device),
+			       btrfs_role_kind(bg_flags));
 }
 
-static inline void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info)
+/* Bytes of the device that a chunk with @bg_flags has to leave unallocated. */
+static inline u64 btrfs_device_role_system_room(const struct btrfs_fs_info *fs_info,
+						const struct btrfs_device *device,
+						u64 bg_flags)
 {
+	if (!IS_ENABLED(CONFIG_BTRFS_DEVICE_ROLES) ||
+	    bg_flags & BTRFS_BLOCK_GROUP_SYSTEM || btrfs_is_zoned(fs_info))
+		return 0;
+	return btrfs_role_system_room(btrfs_device_role(fs_info, device),
+				      device->total_bytes);
 }
 
-static inline void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info)
+/* Unallocated bytes that chunks with @bg_flags can get from some device. */
+static inline u64 btrfs_device_role_unallocated(const struct btrfs_fs_info *fs_info,
+						u64 bg_flags)
 {
+	if (!btrfs_device_roles_in_force(fs_info))
+		return atomic64_read(&fs_info->free_chunk_space);
+	return READ_ONCE(fs_info->roles.kinds[btrfs_role_kind(bg_flags)].unallocated);
 }
 
-static inline void btrfs_device_role_note_removal(struct btrfs_fs_info *fs_info,
-						  const struct btrfs_device *device)
+/* The @chunk_size of the whole filesystem, as what fits to those devices. */
+static inline u64 btrfs_device_role_chunk_size(const struct btrfs_fs_info *fs_info,
+					       u64 bg_flags, u64 chunk_size)
 {
+	u64 bytes;
+
+	if (!btrfs_device_roles_in_force(fs_info))
+		return chunk_size;
+	bytes = READ_ONCE(fs_info->roles.kinds[btrfs_role_kind(bg_flags)].bytes);
+	return min(chunk_size, div_u64(bytes, 10));
 }
 
-static inline int btrfs_device_role_check_removal(struct btrfs_fs_info *fs_info,
-						  const struct btrfs_device *device)
-{
-	return 0;
-}
+#ifdef CONFIG_BTRFS_DEVICE_ROLES
+void btrfs_device_role_init(struct btrfs_fs_info *fs_info);
+void btrfs_device_role_stop(struct btrfs_fs_info *fs_info);
+void btrfs_device_role_update_space(struct btrfs_fs_info *fs_info);
+void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info);
+void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info);
+#else
+static inline void btrfs_device_role_init(struct btrfs_fs_info *fs_info) { }
+static inline void btrfs_device_role_stop(struct btrfs_fs_info *fs_info) { }
+static inline void btrfs_device_role_update_space(struct btrfs_fs_info *fs_info) { }
+static inline void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info) { }
+static inline void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info) { }
+#endif
 
-static inline bool btrfs_device_role_allows_balance(struct btrfs_fs_info *fs_info,
-						    const struct btrfs_balance_control *bctl)
-{
-	return true;
-}
+/* These are called only with roles configured; most only with roles in force. */
+void btrfs_device_role_warn_unknown(const struct btrfs_fs_info *fs_info,
+				    const struct btrfs_device *device);
+void btrfs_device_role_profile(const struct btrfs_fs_info *fs_info, u64 bg_flags,
+			       struct btrfs_role_profile *profile);
+void btrfs_device_role_count_chunk(const struct btrfs_fs_info *fs_info,
+				   const struct btrfs_chunk_map *map,
+				   struct btrfs_role_chunk *chunk);
+u32 btrfs_device_role_select(const struct btrfs_fs_info *fs_info, u64 bg_flags,
+			     struct btrfs_device_info *infos, u32 nr,
+			     u64 max_stripe, u64 *max_chunk);
+bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early);
+void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
+				  const struct btrfs_device_info *infos, u32 nr);
 
-static inline long btrfs_ioctl_device_roles(struct file *file,
-					    void __user *argp)
-{
-	return -ENOTTY;
-}
+u64 btrfs_device_role_space(const struct btrfs_fs_info *fs_info,
+			    enum btrfs_role_share share, u64 profile);
+u64 btrfs_device_role_avail_data(struct btrfs_fs_info *fs_info);
+void btrfs_device_role_sync_statfs(struct btrfs_fs_info *fs_info);
 
-static inline long btrfs_ioctl_add_dev_role(struct file *file,
-					    void __user *argp)
-{
-	return -ENOTTY;
-}
+extern const char * const btrfs_device_roles_reasons[];
+void btrfs_device_role_count(const struct btrfs_fs_info *fs_info, bool stored,
+			     const struct btrfs_device *except, u32 counts[2]);
+int btrfs_device_role_check_counts(struct btrfs_fs_info *fs_info,
+				   const u32 before[2], const u32 after[2]);
+int btrfs_device_role_check_removal(struct btrfs_fs_info *fs_info,
+				    const struct btrfs_device *device);
+bool btrfs_device_role_allows_balance(struct btrfs_fs_info *fs_info,
+				      const struct btrfs_balance_control *bctl);
+bool btrfs_device_can_have_role(const struct btrfs_device *device);
+long btrfs_ioctl_device_roles(struct file *file, void __user *argp);
+long btrfs_ioctl_add_dev_role(struct file *file, void __user *argp);
+ssize_t btrfs_device_role_show(struct kobject *kobj, struct kobj_attribute *attr,
+			       char *buf);
+ssize_t btrfs_device_role_store(struct kobject *kobj, struct kobj_attribute *attr,
+				const char *buf, size_t len);
+ssize_t btrfs_misplaced_bytes_show(struct kobject *kobj,
+				   struct kobj_attribute *attr, char *buf);
 
-#endif /* CONFIG_BTRFS_DEVICE_ROLES */
+bool btrfs_device_role_copies_writeable(const struct btrfs_block_group *bg);
+int btrfs_device_role_replace_ro(struct btrfs_block_group *bg);
+bool btrfs_device_role_last_resort(struct btrfs_fs_info *fs_info, u64 flags);
 
 #endif

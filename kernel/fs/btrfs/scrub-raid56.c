@@ -8,7 +8,7 @@
  * other places than the rest.
  *
  * Owns the pass: who takes part, who leads it, and the rows in flight.  What is
- * done to a row is in scrub-raid56-row.c, which row is next in scrub-pass-core.h.
+ * done to a row is in scrub-raid56-row.c, which row is next in scrub-pass.c.
  */
 
 #include <linux/blkdev.h>
@@ -18,8 +18,8 @@
 #include "ctree.h"
 #include "fs.h"
 #include "raid56.h"
-#include "scrub-ctx.h"
-#include "scrub-pass-core.h"
+#include "scrub-limit.h"
+#include "scrub-pass.h"
 #include "scrub-raid56.h"
 #include "volumes.h"
 #include "compat.h"
@@ -37,7 +37,8 @@ static void scrub_free_rows(struct scrub_pass *pass)
 		scrub_free_row(pass, &pass->rows[i]);
 	kfree(pass->rows);
 	pass->rows = NULL;
-	release_scrub_stripe(&pass->scratch);
+	kfree(pass->scratch);
+	pass->scratch = NULL;
 	kfree(pass->pointers);
 	pass->pointers = NULL;
 }
@@ -45,16 +46,15 @@ static void scrub_free_rows(struct scrub_pass *pass)
 /* The first leader's work; the rows live as long as the pass. */
 static int scrub_alloc_rows(struct scrub_pass *pass)
 {
-	int ret;
+	int ret = 0;
 
 	if (pass->rows)
 		return 0;
 
-	ret = init_scrub_stripe(pass->bg->fs_info, &pass->scratch);
-	pass->scratch.bg = pass->bg;
+	pass->scratch = kmalloc(2 * PAGE_SIZE, GFP_KERNEL);
 	pass->rows = kcalloc(SCRUB_PASS_ROWS, sizeof(*pass->rows), GFP_KERNEL);
 	pass->pointers = kcalloc(pass->map->num_stripes, sizeof(void *), GFP_KERNEL);
-	if (!pass->rows || !pass->pointers)
+	if (!pass->scratch || !pass->rows || !pass->pointers)
 		ret = -ENOMEM;
 	for (int i = 0; !ret && i < SCRUB_PASS_ROWS; i++)
 		ret = scrub_alloc_row(pass, &pass->rows[i]);
@@ -133,8 +133,8 @@ static int scrub_leave_pass(struct scrub_pass *pass, int member)
 	bool last;
 
 	/* What the last plug left over counts, too. */
-	scrub_throttle_dev_io(pass->sctxs[member], pass->map->stripes[member].dev,
-			      btrfs_stripe_nr_to_offset(pass->unthrottled[member]));
+	btrfs_scrub_throttle(scrub_ctx_pace(pass->sctxs[member]), pass->map->stripes[member].dev,
+			     btrfs_stripe_nr_to_offset(pass->unthrottled[member]));
 
 	spin_lock(&bg->lock);
 	pass->sctxs[member] = NULL;
@@ -146,12 +146,6 @@ static int scrub_leave_pass(struct scrub_pass *pass, int member)
 	if (last)
 		scrub_free_pass(pass);
 	return ret;
-}
-
-static void scrub_release_paths(struct scrub_ctx *sctx)
-{
-	btrfs_release_path(&sctx->extent_path);
-	btrfs_release_path(&sctx->csum_path);
 }
 
 /* Take the next row for those who want it. */
@@ -173,10 +167,7 @@ static bool scrub_take_row(struct scrub_pass *pass, struct scrub_row *row)
 /* Nothing is read of a row that cannot be looked up, and who wants it ends there. */
 static void scrub_fail_row(struct scrub_pass *pass, struct scrub_row *row)
 {
-	row->check_parity = false;
-	for (int i = 0; i < nr_data_stripes(pass->map); i++)
-		scrub_reset_stripe(&row->stripes[i]);
-
+	scrub_clear_row(pass, row);
 	spin_lock(&pass->bg->lock);
 	for (int i = 0; i < pass->map->num_stripes; i++) {
 		if (row->wanted[i])
@@ -195,7 +186,7 @@ static int scrub_fill_rows(struct scrub_ctx *sctx, struct scrub_pass *pass, u32 
 			return i;
 		/* Someone is behind the others, and the paths only go forward. */
 		if (row->nr <= pass->last_row)
-			scrub_release_paths(sctx);
+			scrub_ctx_release_paths(sctx);
 		pass->last_row = row->nr;
 		row->error = scrub_fill_row(sctx, pass, row);
 		if (row->error)
@@ -213,10 +204,10 @@ static void scrub_submit_rows(struct scrub_ctx *sctx, struct scrub_pass *pass,
 	/* As much at a time as other profiles, whose rates this keeps to. */
 	for (int i = 0; i < pass->map->num_stripes; i++) {
 		/* Who is about to leave has nothing in these rows, so less than that. */
-		if (READ_ONCE(pass->unthrottled[i]) < SCRUB_STRIPES_PER_GROUP)
+		if (READ_ONCE(pass->unthrottled[i]) < SCRUB_ROWS_PER_PLUG)
 			continue;
-		scrub_throttle_dev_io(pass->sctxs[i], pass->map->stripes[i].dev,
-				      btrfs_stripe_nr_to_offset(pass->unthrottled[i]));
+		btrfs_scrub_throttle(scrub_ctx_pace(pass->sctxs[i]), pass->map->stripes[i].dev,
+				     btrfs_stripe_nr_to_offset(pass->unthrottled[i]));
 		pass->unthrottled[i] = 0;
 	}
 
@@ -231,15 +222,11 @@ static void scrub_give_back_row(struct scrub_pass *pass, struct scrub_row *row,
 				int device, int ret)
 {
 	struct btrfs_scrub_turns *turns = &pass->turns;
-	struct scrub_ctx *sctx = pass->sctxs[device];
 	bool finished;
 
-	if (!turns->member[device].error && !row->error) {
-		spin_lock(&sctx->stat_lock);
-		sctx->stat.last_physical = pass->map->stripes[device].physical +
-					   btrfs_stripe_nr_to_offset(row->nr + 1);
-		spin_unlock(&sctx->stat_lock);
-	}
+	if (!turns->member[device].error && !row->error)
+		scrub_ctx_done(pass->sctxs[device], pass->map->stripes[device].physical +
+						    btrfs_stripe_nr_to_offset(row->nr + 1));
 
 	spin_lock(&pass->bg->lock);
 	btrfs_scrub_give_back(turns, device);
@@ -259,7 +246,6 @@ static void scrub_retire_row(struct scrub_pass *pass, struct scrub_row *row)
 	scrub_wait_row(pass, row);
 	for (int i = 0; i < pass->map->num_stripes; i++) {
 		const int device = scrub_row_device(pass, row, i);
-		struct scrub_stripe *stripe = &row->stripes[i];
 		int ret = row->error;
 
 		if (!row->wanted[device])
@@ -269,9 +255,8 @@ static void scrub_retire_row(struct scrub_pass *pass, struct scrub_row *row)
 		} else if (i >= nr_data) {
 			if (row->check_parity)
 				ret = scrub_check_row_parity(pass, row, i);
-		} else if (test_bit(SCRUB_STRIPE_FLAG_INITIALIZED, &stripe->state)) {
-			clear_bit(SCRUB_STRIPE_FLAG_NO_REPORT, &stripe->state);
-			scrub_stripe_report_errors(stripe->sctx, stripe, stripe->errors);
+		} else {
+			scrub_stripe_report(scrub_stripe_nr(row->stripes, i));
 		}
 		scrub_give_back_row(pass, row, device, ret);
 	}
@@ -299,9 +284,7 @@ static bool scrub_others_are_behind(struct scrub_pass *pass)
 		const struct btrfs_device *dev = READ_ONCE(pass->map->stripes[i].dev);
 		const struct scrub_ctx *sctx = dev->scrub_ctx;
 
-		/* A replace does not come. */
-		ret = sctx && !sctx->is_dev_replace &&
-		      READ_ONCE(sctx->bg_start) < pass->bg->start;
+		ret = sctx && scrub_ctx_is_behind(sctx, pass->bg->start);
 	}
 	rcu_read_unlock();
 	mutex_unlock(&fs_info->scrub_lock);
@@ -330,6 +313,7 @@ static void scrub_wait_for_others(struct scrub_pass *pass)
 /* Read rows, until the leader has had all or is cancelled. */
 static void scrub_lead_pass(struct scrub_ctx *sctx, struct scrub_pass *pass)
 {
+	struct btrfs_fs_info *fs_info = pass->bg->fs_info;
 	u32 filled = 0;
 	u32 retired = 0;
 	int nr;
@@ -340,12 +324,12 @@ static void scrub_lead_pass(struct scrub_ctx *sctx, struct scrub_pass *pass)
 
 		while (filled - retired > SCRUB_PASS_ROWS - room)
 			scrub_retire_row(pass, &pass->rows[retired++ % SCRUB_PASS_ROWS]);
-		if (wait || atomic_read(&sctx->fs_info->scrub_pause_req)) {
-			scrub_release_paths(sctx);
-			scrub_pause_on(sctx->fs_info);
+		if (wait || atomic_read(&fs_info->scrub_pause_req)) {
+			scrub_ctx_release_paths(sctx);
+			scrub_pause_on(fs_info);
 			if (wait)
 				scrub_wait_for_others(pass);
-			scrub_pause_off(sctx->fs_info);
+			scrub_pause_off(fs_info);
 			continue;
 		}
 
@@ -358,7 +342,7 @@ static void scrub_lead_pass(struct scrub_ctx *sctx, struct scrub_pass *pass)
 	while (retired != filled)
 		scrub_retire_row(pass, &pass->rows[retired++ % SCRUB_PASS_ROWS]);
 
-	scrub_release_paths(sctx);
+	scrub_ctx_release_paths(sctx);
 }
 
 static bool scrub_turn_has_come(struct scrub_pass *pass, int member)
@@ -380,7 +364,7 @@ static bool scrub_turn_has_come(struct scrub_pass *pass, int member)
 static bool scrub_wait_for_lead(struct scrub_ctx *sctx, struct scrub_pass *pass, int member,
 				int *cancelled)
 {
-	struct btrfs_fs_info *fs_info = sctx->fs_info;
+	struct btrfs_fs_info *fs_info = pass->bg->fs_info;
 
 	while (true) {
 		bool lead;

@@ -11,11 +11,13 @@
 #include <linux/completion.h>
 #include <linux/types.h>
 #include <linux/wait.h>
-#include "scrub-ctx.h"
-#include "scrub-pass-core.h"
+#include "scrub-pass.h"
 #include "volumes.h"
 
 struct btrfs_block_group;
+struct btrfs_scrub_pace;
+struct scrub_ctx;
+struct scrub_stripe;
 
 /* One full stripe. */
 struct scrub_row {
@@ -26,10 +28,10 @@ struct scrub_row {
 	bool check_parity;
 	/* For each device of the chunk: does it take part in this row? */
 	bool *wanted;
-	/* Data, then P, then Q. */
+	/* Of data. */
 	struct scrub_stripe *stripes;
-	/* What was found in each of them. */
-	struct scrub_error_records *errors;
+	/* What was read of P, then of Q. */
+	struct page **parity;
 
 	/* Reads of parity; those of data are counted by their stripes. */
 	atomic_t pending_parity;
@@ -49,7 +51,8 @@ struct scrub_pass {
 
 	/* The rest is the leader's. */
 	struct scrub_row *rows;
-	struct scrub_stripe scratch;
+	/* What parity has to be, a page of each kind. */
+	void *scratch;
 	void **pointers;
 	u32 last_row;
 
@@ -71,13 +74,58 @@ int scrub_alloc_row(struct scrub_pass *pass, struct scrub_row *row);
 void scrub_free_row(struct scrub_pass *pass, struct scrub_row *row);
 int scrub_fill_row(struct scrub_ctx *sctx, struct scrub_pass *pass,
 		   struct scrub_row *row);
+void scrub_clear_row(struct scrub_pass *pass, struct scrub_row *row);
 void scrub_submit_row(struct scrub_ctx *sctx, struct scrub_pass *pass,
 		      struct scrub_row *row);
 void scrub_wait_row(struct scrub_pass *pass, struct scrub_row *row);
 int scrub_check_row_parity(struct scrub_pass *pass, struct scrub_row *row, int column);
-int scrub_repair_parity(struct btrfs_device *scrub_dev,
-			const struct btrfs_chunk_map *map,
-			u64 full_stripe_start, struct scrub_stripe *data,
-			unsigned long *extent_bitmap);
+
+/*
+ * What scrub.c offers.  Its structures stay there.
+ */
+
+/* Blocks of a stripe, a bit each. */
+struct scrub_blocks {
+	unsigned long has_extent;
+	unsigned long error;
+	unsigned long io_error;
+	/* Repaired, but not on the device. */
+	unsigned long not_written;
+};
+
+struct scrub_stripe *scrub_stripes_alloc(struct btrfs_block_group *bg, int nr);
+void scrub_stripes_free(struct scrub_stripe *stripes, int nr);
+struct scrub_stripe *scrub_stripe_nr(struct scrub_stripe *stripes, int nr);
+void scrub_stripe_clear(struct scrub_stripe *stripe);
+/*
+ * Look up what has to be in it, by the paths of @sctx, to be read and repaired by the
+ * rules of @owner.  Returns 1 if there is no extent.
+ */
+int scrub_stripe_fill(struct scrub_ctx *sctx, struct scrub_stripe *stripe,
+		      struct scrub_ctx *owner, struct btrfs_device *dev,
+		      u64 physical, u64 logical);
+/* Without an extent it is read only if it is @needed. */
+void scrub_stripe_read(struct scrub_ctx *sctx, struct scrub_stripe *stripe, bool needed);
+void scrub_stripe_wait(struct scrub_stripe *stripe);
+void scrub_stripe_report(struct scrub_stripe *stripe);
+struct scrub_blocks scrub_stripe_blocks(struct scrub_stripe *stripe);
+void *scrub_stripe_data(struct scrub_stripe *stripe, u32 offset);
+/*
+ * Check the parity stripe on @dev, with the full stripe locked, and write it anew
+ * where it is wrong.  @data is what has been read of the data stripes, or NULL to
+ * have it read again.
+ */
+int scrub_repair_parity(struct scrub_ctx *sctx, struct btrfs_device *dev,
+			struct btrfs_chunk_map *map, u64 full_stripe_start,
+			struct scrub_stripe *data, unsigned long *extent_bitmap);
+
+bool scrub_ctx_readonly(const struct scrub_ctx *sctx);
+bool scrub_ctx_is_behind(const struct scrub_ctx *sctx, u64 bg_start);
+struct btrfs_scrub_pace *scrub_ctx_pace(struct scrub_ctx *sctx);
+void scrub_ctx_release_paths(struct scrub_ctx *sctx);
+void scrub_ctx_done(struct scrub_ctx *sctx, u64 physical);
+int should_cancel_scrub(const struct scrub_ctx *sctx);
+void scrub_pause_on(struct btrfs_fs_info *fs_info);
+void scrub_pause_off(struct btrfs_fs_info *fs_info);
 
 #endif

@@ -153,10 +153,8 @@ struct send_readahead *btrfs_send_readahead_alloc(struct btrfs_root *root,
 	ra->window = window_leaves(root->fs_info);
 	ra->leaves = btrfs_leaf_readahead_alloc(root->fs_info,
 						2 * (ra->window + SEND_READAHEAD_LEAVES));
-	if (ra->leaves) {
-		btrfs_leaf_readahead_join(ra->leaves);
+	if (ra->leaves)
 		ra->sharers = btrfs_send_sharers_alloc(root, ra->leaves);
-	}
 	ra->order = kvmalloc_array(files, sizeof(*ra->order), GFP_KERNEL);
 	if (!ra->path || !ra->lookup_path || !ra->sharers || !ra->order) {
 		btrfs_send_readahead_free(ra);
@@ -345,32 +343,6 @@ static void end_of_leaf(const struct btrfs_path *path, int slot, struct btrfs_ke
 }
 
 /*
- * Leaves up to @key were read ahead, and those after it are likely to be needed for
- * the next batches: what lies between others comes along.
- */
-static void add_following(struct send_readahead *ra, struct btrfs_root *root,
-			  const struct btrfs_key *key)
-{
-	struct btrfs_path *path = ra->lookup_path;
-	int slot;
-	int ret;
-
-	if (!ra->rotating || !root || !key->objectid)
-		return;
-	ret = btrfs_search_slot(NULL, root, key, path, 0, 0);
-	if (ret >= 0 && path->nodes[1]) {
-		slot = leaf_slot(path, ret);
-		while (slot < btrfs_header_nritems(path->nodes[1]) &&
-		       btrfs_leaf_readahead_add_optional(ra->leaves, path->nodes[1], slot))
-			slot++;
-		slot = btrfs_leaf_readahead_next_node(path);
-		if (slot >= 0)
-			btrfs_leaf_readahead_add_optional(ra->leaves, path->nodes[2], slot);
-	}
-	btrfs_release_path(path);
-}
-
-/*
  * Add the leaf that @path has come to, in @slot of its node.  If leaf after leaf
  * is asked for, and there is no head, those which follow as well.
  */
@@ -391,9 +363,8 @@ static void readahead_leaf(struct send_readahead *ra, struct btrfs_root *root,
 			   const struct btrfs_key *key, struct lookup_tree *tree)
 {
 	struct btrfs_path *path = ra->lookup_path;
-	struct btrfs_key end = tree->end;
 	struct btrfs_key first;
-	bool in_turn = true;
+	bool in_turn;
 	int slot;
 	int ret;
 
@@ -405,13 +376,11 @@ static void readahead_leaf(struct send_readahead *ra, struct btrfs_root *root,
 	if (ret >= 0 && path->nodes[1]) {
 		slot = leaf_slot(path, ret);
 		btrfs_node_key_to_cpu(path->nodes[1], &first, slot);
-		in_turn = !btrfs_comp_cpu_keys(&first, &end);
+		in_turn = !btrfs_comp_cpu_keys(&first, &tree->end);
 		tree->start = *key;
 		add_leaves(ra, path, slot, in_turn, tree);
 	}
 	btrfs_release_path(path);
-	if (!in_turn)
-		add_following(ra, root, &end);
 }
 
 static int compare_bytenr(const void *a, const void *b)
@@ -497,7 +466,6 @@ static void add_window(struct send_readahead *ra)
 static void readahead_lookups(struct send_readahead *ra, unsigned int nr)
 {
 	struct btrfs_fs_info *fs_info = ra->root->fs_info;
-	u64 last;
 
 	/* Nothing to go there for: what the walk reads for itself does. */
 	if (!nr)
@@ -525,9 +493,6 @@ static void readahead_lookups(struct send_readahead *ra, unsigned int nr)
 		make_way_for_commit(ra);
 	}
 	add_window(ra);
-	last = ra->order[nr - 1]->bytenr;
-	add_following(ra, btrfs_extent_root(fs_info, last), &ra->extents.end);
-	add_following(ra, btrfs_csum_root(fs_info, last), &ra->csums.end);
 	btrfs_leaf_readahead_submit(ra->leaves);
 	up_read(&fs_info->commit_root_sem);
 }

@@ -21,22 +21,20 @@
 #include "accessors.h"
 #include "disk-io.h"
 #include "extent_io.h"
-#include "read-gap.h"
-#include "tree-readahead-core.h"
 #include "tree-readahead.h"
 #include "volumes.h"
 #include "compat.h"
 
-/*
- * To pass a gap of that size takes a quarter to half of a revolution, which is
- * less than the way to another place and back.
- */
-#define LEAF_READAHEAD_MAX_GAP		SZ_512K
+struct leaf_place {
+	u64 bytenr;
+	u64 owner;
+	u64 generation;
+	int level;
+	struct btrfs_key first_key;
+};
 
 struct leaf_readahead {
 	struct btrfs_fs_info *fs_info;
-	/* If gaps are read, too. */
-	struct read_gaps *gaps;
 	unsigned int max;
 	unsigned int nr;
 	struct leaf_place places[] __counted_by(max);
@@ -53,26 +51,12 @@ struct leaf_readahead *btrfs_leaf_readahead_alloc(struct btrfs_fs_info *fs_info,
 		return NULL;
 	ra->max = max;
 	ra->fs_info = fs_info;
-	ra->gaps = NULL;
 	ra->nr = 0;
 	return ra;
 }
 
-/*
- * Where there is a head, leaves that are close are to be read in one piece from
- * here on.  Freeing @ra then waits for what is being read.
- */
-void btrfs_leaf_readahead_join(struct leaf_readahead *ra)
-{
-	if (ra->fs_info->fs_devices->rotating)
-		ra->gaps = btrfs_read_gaps_alloc(ra->fs_info);
-}
-
 void btrfs_leaf_readahead_free(struct leaf_readahead *ra)
 {
-	if (!ra)
-		return;
-	btrfs_read_gaps_free(ra->gaps);
 	kvfree(ra);
 }
 
@@ -95,20 +79,6 @@ void btrfs_leaf_readahead_add(struct leaf_readahead *ra,
 }
 
 /*
- * The same for one that is not worth a way of its own.  Half of the room is for
- * those that are; returns false when the other half is full.
- */
-bool btrfs_leaf_readahead_add_optional(struct leaf_readahead *ra,
-				       const struct extent_buffer *node, int slot)
-{
-	if (!ra->gaps || ra->nr >= ra->max / 2)
-		return false;
-	btrfs_leaf_readahead_add(ra, node, slot);
-	ra->places[ra->nr - 1].optional = true;
-	return true;
-}
-
-/*
  * The slot, in its parent, of the node after that of level 1 in @path, or -1.  A
  * walk comes to a halt there if it has not been read ahead.
  */
@@ -128,46 +98,14 @@ void btrfs_leaf_readahead_add_block(struct leaf_readahead *ra, u64 bytenr)
 	ra->places[ra->nr++] = (struct leaf_place) { .bytenr = bytenr };
 }
 
-static bool block_in_memory(struct btrfs_fs_info *fs_info, u64 bytenr)
+static int compare_leaf_places(const void *a, const void *b)
 {
-	struct extent_buffer *eb = find_extent_buffer(fs_info, bytenr);
+	const struct leaf_place *pa = a;
+	const struct leaf_place *pb = b;
 
-	if (!eb)
-		return false;
-	free_extent_buffer(eb);
-	return true;
-}
-
-/* What is in memory is a gap. */
-static void drop_read(struct leaf_readahead *ra)
-{
-	unsigned int nr = 0;
-
-	for (unsigned int n = 0; n < ra->nr; n++)
-		if (!block_in_memory(ra->fs_info, ra->places[n].bytenr))
-			ra->places[nr++] = ra->places[n];
-	ra->nr = nr;
-}
-
-/* One sweep of the head. */
-static void plan_sweep(struct leaf_readahead *ra)
-{
-	sort(ra->places, ra->nr, sizeof(ra->places[0]), compare_leaf_places, NULL);
-	if (!ra->gaps)
-		return;
-	drop_read(ra);
-	ra->nr = merge_leaf_places(ra->places, ra->nr);
-	ra->nr = drop_leaf_places(ra->places, ra->nr, ra->fs_info->nodesize,
-				  LEAF_READAHEAD_MAX_GAP);
-}
-
-static void read_gap_after(struct leaf_readahead *ra, const struct leaf_place *place)
-{
-	const u32 nodesize = ra->fs_info->nodesize;
-	const u32 gap = leaf_gap(place, place + 1, nodesize, LEAF_READAHEAD_MAX_GAP);
-
-	if (gap)
-		btrfs_read_gap(ra->gaps, place->bytenr + nodesize, gap);
+	if (pa->bytenr == pb->bytenr)
+		return 0;
+	return pa->bytenr < pb->bytenr ? -1 : 1;
 }
 
 /*
@@ -179,7 +117,7 @@ void btrfs_leaf_readahead_submit(struct leaf_readahead *ra)
 	struct blk_plug plug;
 
 	if (ra->fs_info->fs_devices->rotating)
-		plan_sweep(ra);
+		sort(ra->places, ra->nr, sizeof(ra->places[0]), compare_leaf_places, NULL);
 	blk_start_plug(&plug);
 	for (unsigned int n = 0; n < ra->nr; n++) {
 		const struct leaf_place *place = &ra->places[n];
@@ -188,8 +126,6 @@ void btrfs_leaf_readahead_submit(struct leaf_readahead *ra)
 		btrfs_readahead_tree_block(ra->fs_info, place->bytenr, place->owner,
 					   place->generation, place->level,
 					   place->generation ? &place->first_key : NULL);
-		if (ra->gaps && n + 1 < ra->nr)
-			read_gap_after(ra, place);
 	}
 	blk_finish_plug(&plug);
 	ra->nr = 0;
@@ -258,8 +194,13 @@ static bool leaf_in_memory(struct btrfs_fs_info *fs_info,
 			   const struct leaf_range *range, int n)
 {
 	const struct extent_buffer *parent = leaf_parent(range, &n);
+	struct extent_buffer *eb;
 
-	return block_in_memory(fs_info, btrfs_node_blockptr(parent, n));
+	eb = find_extent_buffer(fs_info, btrfs_node_blockptr(parent, n));
+	if (!eb)
+		return false;
+	free_extent_buffer(eb);
+	return true;
 }
 
 /* From the node at level 1 of @path on, which is enough for leaf @last of it. */

@@ -15,11 +15,8 @@ struct leaf_readahead;
 
 struct leaf_readahead *btrfs_leaf_readahead_alloc(struct btrfs_fs_info *fs_info,
 						  unsigned int max);
-void btrfs_leaf_readahead_join(struct leaf_readahead *ra);
 void btrfs_leaf_readahead_add(struct leaf_readahead *ra,
 			      const struct extent_buffer *node, int slot);
-bool btrfs_leaf_readahead_add_optional(struct leaf_readahead *ra,
-				       const struct extent_buffer *node, int slot);
 int btrfs_leaf_readahead_next_node(const struct btrfs_path *path);
 void btrfs_leaf_readahead_add_block(struct leaf_readahead *ra, u64 bytenr);
 void btrfs_leaf_readahead_submit(struct leaf_readahead *ra);

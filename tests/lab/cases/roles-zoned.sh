@@ -27,8 +27,6 @@ where() {
 }
 
 mount -t configfs none /sys/kernel/config
-# The one that is always there keeps nothing: what is read of it is anything, superblocks too.
-rm -f /dev/nullb0
 # Linux 7.3 wants 8 zones.
 try 'zoned disks' eval 'zoned zone1 2048 && zoned zone2 2048' || bail_out disks
 # mkfs.btrfs fails on both sorts at once, the kernel does not.

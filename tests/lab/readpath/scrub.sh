@@ -147,7 +147,6 @@ commits_beside hdd
 prepare ssd 1 1 big:50 single/single
 commits_beside ssd
 scheduled ssd 1 none 3000 100m 0.8
-scheduled ssd 2 mq-deadline 500 100m 0.8
 scheduled few 3 none 500 100m 0.8
 scheduled nvme 1 none 3000 100m 0.3
 for seed in "${seeds[@]}"; do

@@ -44,14 +44,14 @@ else
 fi
 
 # The stock kernel reads this at a third of the platters' rate out of the 16 segments
-# of the drive.  All that has to be read, in one sweep with every gap it has, is 3.7
+# of the drive.  All that has to be read, in one sweep with every gap it has, would be 3.7
 # times as fast; Documentation/read-path.md has the figures.
-faster 'tiny files, hdd' 3 hdd tiny:60
+faster 'tiny files, hdd' 2.3 hdd tiny:60
 memory=256M
 faster 'tiny files, hdd, little memory' 2.6 hdd tiny:60
 memory=1G
-# More than a window of leaves.
-aged 'more tiny files, hdd' 2.8 hdd tiny:200 0
+# More than a window of leaves, in clusters; the way to each is a seek.
+aged 'more tiny files, hdd' 2.2 hdd tiny:200 0
 # Rewritten between snapshots; and then once more after the one that is sent.
 aged 'tiny files, rewritten, hdd' 2.6 hdd tiny:60 2
 aged 'tiny files, rewritten, 5400 rpm' 2.2 slow tiny:60 2

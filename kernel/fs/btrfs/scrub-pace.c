@@ -1,8 +1,8 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * When a scrub of limited speed may read on.  Owns the arithmetic only; clocks
- * and sleeping are the caller's.  Pure functions that also compile in user
- * space.  Times are nanoseconds.
+ * and sleeping are the caller's.  Also compiles in user space.
+ * Times are nanoseconds.
  *
  * Reads are let through in bursts, which others have to wait for.  Each burst
  * moves on the time up to which all is paid for, and waits for that time.  Who
@@ -10,36 +10,23 @@
  * limit for a while, at most twice as fast.
  */
 
-#ifndef BTRFS_SCRUB_PACE_CORE_H
-#define BTRFS_SCRUB_PACE_CORE_H
-
 #ifdef __KERNEL__
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/sizes.h>
 #include <linux/time64.h>
-#include <linux/types.h>
-#else
-#include "read-policy-shim.h"
 #endif
+#include "scrub-pace.h"
 
 /* What was lost longer ago is not made up for. */
 #define BTRFS_SCRUB_PACE_LATE	(100 * NSEC_PER_MSEC)
-
-struct btrfs_scrub_pace {
-	/* Up to when all is paid for, 0 before the first burst. */
-	s64 paid;
-	/* When the last burst began, and what may still be read of it. */
-	s64 begun;
-	u32 left;
-};
 
 /*
  * A head that goes somewhere else and comes back between two bursts costs time,
  * for scrub and for others.  Commits and cancelling wait for the next burst.
  * @wakeups: how often a second one can wake up.
  */
-static inline u32 btrfs_scrub_burst(bool rotates, u64 limit, u32 wakeups)
+u32 btrfs_scrub_burst(bool rotates, u64 limit, u32 wakeups)
 {
 	u64 burst = SZ_256K;
 
@@ -49,8 +36,8 @@ static inline u32 btrfs_scrub_burst(bool rotates, u64 limit, u32 wakeups)
 }
 
 /* Returns the time from which on so many bytes may be read. */
-static inline s64 btrfs_scrub_pace(struct btrfs_scrub_pace *pace, s64 now,
-				   u32 bytes, u64 limit, u32 burst)
+s64 btrfs_scrub_pace(struct btrfs_scrub_pace *pace, s64 now,
+		     u32 bytes, u64 limit, u32 burst)
 {
 	s64 cost;
 	u32 more;
@@ -72,5 +59,3 @@ static inline s64 btrfs_scrub_pace(struct btrfs_scrub_pace *pace, s64 now,
 	pace->paid += cost;
 	return pace->begun;
 }
-
-#endif

@@ -1,91 +1,67 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * One pass of scrub over the full stripes ("rows") of a RAID56 block group for
  * several devices: which row is next, and for whom.  Owns the counting only;
- * reading, locking and waiting are the caller's.  Pure functions that also
- * compile in user space.
+ * reading, locking and waiting are the caller's.  Also compiles in user space.
  *
  * Each device is given all rows, in order.  Who joins late goes first, until it
  * is where the others are, and from there on they stay together.  One of the
  * devices leads, that is its task takes rows, reads them and gives them back.
  */
 
-#ifndef BTRFS_SCRUB_PASS_CORE_H
-#define BTRFS_SCRUB_PASS_CORE_H
-
 #ifdef __KERNEL__
 #include <linux/minmax.h>
-#include <linux/types.h>
-#else
-#include "read-policy-shim.h"
 #endif
+#include "scrub-pass.h"
 
-struct btrfs_scrub_member {
-	/* The row it is to be given next, nr_rows if there is none. */
-	u32 next;
-	/* Rows that were taken for it and not given back. */
-	u32 in_flight;
-	int error;
-	bool present;
-};
-
-struct btrfs_scrub_turns {
-	u32 nr_rows;
-	int nr_members;
-	int nr_present;
-	/* Which of the members leads, or -1. */
-	int leader;
-	struct btrfs_scrub_member member[];
-};
-
-static inline void btrfs_scrub_turns_init(struct btrfs_scrub_turns *turns,
-					  int nr_members, u32 nr_rows)
+void btrfs_scrub_turns_init(struct btrfs_scrub_turns *turns,
+			    int nr_members, u32 nr_rows)
 {
 	turns->nr_members = nr_members;
 	turns->nr_rows = nr_rows;
 	turns->leader = -1;
 }
 
-static inline void btrfs_scrub_join(struct btrfs_scrub_turns *turns, int i)
+void btrfs_scrub_join(struct btrfs_scrub_turns *turns, int i)
 {
 	turns->member[i] = (struct btrfs_scrub_member) { .present = true };
 	turns->nr_present++;
 }
 
 /* Take no more rows for this member.  The first error counts. */
-static inline void btrfs_scrub_quit(struct btrfs_scrub_turns *turns, int i, int error)
+void btrfs_scrub_quit(struct btrfs_scrub_turns *turns, int i, int error)
 {
 	turns->member[i].next = turns->nr_rows;
 	if (error && !turns->member[i].error)
 		turns->member[i].error = error;
 }
 
-static inline bool btrfs_scrub_wants_rows(const struct btrfs_scrub_turns *turns, int i)
+bool btrfs_scrub_wants_rows(const struct btrfs_scrub_turns *turns, int i)
 {
 	return turns->member[i].present && turns->member[i].next < turns->nr_rows;
 }
 
 /* Is nothing more done for this member? */
-static inline bool btrfs_scrub_finished(const struct btrfs_scrub_turns *turns, int i)
+bool btrfs_scrub_finished(const struct btrfs_scrub_turns *turns, int i)
 {
 	return !btrfs_scrub_wants_rows(turns, i) && !turns->member[i].in_flight;
 }
 
-static inline bool btrfs_scrub_can_lead(const struct btrfs_scrub_turns *turns, int i)
+bool btrfs_scrub_can_lead(const struct btrfs_scrub_turns *turns, int i)
 {
 	return turns->leader < 0 && btrfs_scrub_wants_rows(turns, i);
 }
 
 /* A member that is finished leaves.  Returns true if it was the last one. */
-static inline bool btrfs_scrub_leave(struct btrfs_scrub_turns *turns, int i)
+bool btrfs_scrub_leave(struct btrfs_scrub_turns *turns, int i)
 {
 	turns->member[i].present = false;
 	return --turns->nr_present == 0;
 }
 
 /* The next row, unless the leader has had all.  @wanted: which members it is for. */
-static inline bool btrfs_scrub_take_row(struct btrfs_scrub_turns *turns, u32 *row,
-					bool *wanted)
+bool btrfs_scrub_take_row(struct btrfs_scrub_turns *turns, u32 *row,
+			  bool *wanted)
 {
 	if (!btrfs_scrub_wants_rows(turns, turns->leader))
 		return false;
@@ -108,9 +84,7 @@ static inline bool btrfs_scrub_take_row(struct btrfs_scrub_turns *turns, u32 *ro
 }
 
 /* Rows are given back in the order they were taken. */
-static inline void btrfs_scrub_give_back(struct btrfs_scrub_turns *turns, int i)
+void btrfs_scrub_give_back(struct btrfs_scrub_turns *turns, int i)
 {
 	turns->member[i].in_flight--;
 }
-
-#endif

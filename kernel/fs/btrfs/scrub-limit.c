@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a scrub leaves to others: the limit of its speed, and a hard disk that they
+ * use as well.  Owns the sleep; how long that is, is in scrub-pace.c.
+ */
+
+#include <linux/blkdev.h>
+#include <linux/hrtimer.h>
+#include "scrub-limit.h"
+#include "volumes.h"
+#include "compat.h"
+
+bool btrfs_scrub_dev_rotates(const struct btrfs_device *dev)
+{
+	return !dev->bdev || bdev_rot(dev->bdev);
+}
+
+static u32 scrub_wakeups(void)
+{
+	/* A tick may be missed without timers of high resolution. */
+	return hrtimer_resolution < NSEC_PER_MSEC ? USEC_PER_SEC : HZ / 2;
+}
+
+/* Wait until the limit of the device's speed lets so many bytes through. */
+void btrfs_scrub_throttle(struct btrfs_scrub_pace *pace, const struct btrfs_device *dev,
+			  u32 bytes)
+{
+	const u64 limit = READ_ONCE(dev->scrub_speed_max);
+	ktime_t now, at;
+	u32 burst;
+
+	if (limit == 0)
+		return;
+
+	burst = btrfs_scrub_burst(btrfs_scrub_dev_rotates(dev), limit, scrub_wakeups());
+	now = ktime_get();
+	at = btrfs_scrub_pace(pace, now, bytes, limit, burst);
+	if (at <= now)
+		return;
+
+	set_current_state(TASK_INTERRUPTIBLE);
+	schedule_hrtimeout(&at, HRTIMER_MODE_ABS);
+}
+
+/*
+ * A drive prefers what is near its heads, and would let others wait for as long as
+ * it always has the next reads of scrub at hand.  While there are others it is given
+ * no more of them before all are done.
+ */
+bool btrfs_scrub_makes_way(const struct btrfs_device *dev)
+{
+	return dev->bdev && bdev_rot(dev->bdev) &&
+	       time_before(jiffies, READ_ONCE(dev->scrub_others_jiffies) + HZ / 2);
+}
