@@ -199,6 +199,7 @@ int bp_select(const struct bp_site *sites, size_t count, uint64_t type,
 	devs = btrfs_role_select(info, devs, &limits.role);
 	if (devs < limits.role.devs_min)
 		return -ENOSPC;
+	target->type = type;
 	target->stripes = devs * limits.profile->dev_stripes;
 	target->stripe_length = min_u64(btrfs_role_stripe_size(&limits.role, info, devs), GIB);
 	target->length = target->stripe_length * btrfs_role_data_stripes(&limits.role, devs);

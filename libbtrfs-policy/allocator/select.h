@@ -26,6 +26,7 @@ struct bp_site {
 
 /* A chunk that would be allocated; `devids` and `offsets` have an entry for each stripe. */
 struct bp_target {
+	uint64_t type;
 	uint64_t length;
 	uint64_t stripe_length;
 	uint64_t wanted; /* length of hole that was looked for on each device */

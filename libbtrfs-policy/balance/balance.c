@@ -40,19 +40,13 @@ struct run {
 	uint64_t skipped; /* the kernel left them where they are */
 };
 
-struct report {
-	struct btrfs_policy_balance_report pub;
-	char *text;
-};
-
 BP_PUBLIC void btrfs_policy_balance_report_free(struct btrfs_policy_balance_report *report)
 {
-	struct report *full = (struct report *)report;
-
-	if (!full)
+	if (!report)
 		return;
-	free(full->text);
-	free(full);
+	if (report->text && *report->text)
+		free((char *)report->text);
+	free(report);
 }
 
 /* ---- Chunks that may be moved ------------------------------------------- */
@@ -62,21 +56,6 @@ static int by_address(const void *a, const void *b)
 	const struct left *left = a, *right = b;
 
 	return (left->logical > right->logical) - (left->logical < right->logical);
-}
-
-static int remember_chunks(struct run *run)
-{
-	size_t count = run->placement->chunk_count;
-	struct left *left = calloc(count + 1, sizeof(*left));
-
-	if (!left)
-		return bp_nomem(run->fs);
-	for (size_t i = 0; i < count; i++)
-		left[i].logical = run->placement->chunks[i].logical;
-	free(run->left);
-	run->left = left;
-	run->left_count = count;
-	return 0;
 }
 
 static struct left *find_left(const struct run *run, uint64_t logical)
@@ -161,28 +140,20 @@ static uint64_t elapsed(const struct run *run)
 #define SECOND_NS 1000000000ULL
 
 /* The rest is taken to go on at the rate so far. */
-static void set_pace(struct btrfs_policy_progress *progress, uint64_t elapsed_ns)
-{
-	uint64_t done = progress->bytes_done;
-	uint64_t rest = progress->bytes_total > done ? progress->bytes_total - done : 0;
-	bool over = !rest && progress->chunks_done >= progress->chunks_total;
-
-	progress->elapsed_ns = elapsed_ns;
-	progress->bytes_per_second =
-		elapsed_ns ? (uint64_t)((double)done * SECOND_NS / elapsed_ns) : 0;
-	if (done)
-		progress->seconds_left =
-			(int64_t)((double)elapsed_ns / SECOND_NS * rest / done + 0.5);
-	else
-		progress->seconds_left = over ? 0 : -1;
-}
-
 static int tick(void *user)
 {
 	struct run *run = user;
+	struct btrfs_policy_progress *progress = &run->progress;
+	uint64_t ns = elapsed(run), done = progress->bytes_done;
+	uint64_t rest = progress->bytes_total > done ? progress->bytes_total - done : 0;
+	bool over = !rest && progress->chunks_done >= progress->chunks_total;
 
-	set_pace(&run->progress, elapsed(run));
-	if (run->options.progress && run->options.progress(&run->progress, run->options.user))
+	progress->elapsed_ns = ns;
+	progress->bytes_per_second = ns ? (uint64_t)((double)done * SECOND_NS / ns) : 0;
+	progress->seconds_left = over ? 0 : -1;
+	if (done)
+		progress->seconds_left = (int64_t)((double)ns / SECOND_NS * rest / done + 0.5);
+	if (run->options.progress && run->options.progress(progress, run->options.user))
 		run->stop_asked = true;
 	return run->stop_asked;
 }
@@ -192,27 +163,21 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The chunk that is `i` ahead: the plan first, then what is tried again behind it. */
-static const struct btrfs_policy_chunk *ahead(const struct run *run, size_t i, size_t *at)
-{
-	const struct btrfs_policy_step *step = btrfs_policy_plan_step(run->plan, i);
-
-	return step ? step->chunk : next_put_off(run, at);
-}
-
-/* As far as the limit lets it. */
+/* As far as the limit lets it: the plan first, then what is tried again behind it. */
 static void set_progress(struct run *run, const struct btrfs_policy_chunk *next)
 {
 	struct btrfs_policy_progress *progress = &run->progress;
 	uint64_t most = run->options.limit ? run->options.limit - progress->chunks_done :
 					     UINT64_MAX;
-	const struct btrfs_policy_chunk *chunk;
 	size_t at = 0;
 
 	progress->chunks_total = progress->chunks_done;
 	progress->bytes_total = progress->bytes_done;
 	for (uint64_t i = 0; next && i < most; i++) {
-		chunk = ahead(run, i, &at);
+		const struct btrfs_policy_step *step = btrfs_policy_plan_step(run->plan, i);
+		const struct btrfs_policy_chunk *chunk =
+			step ? step->chunk : next_put_off(run, &at);
+
 		if (!chunk)
 			break;
 		progress->chunks_total++;
@@ -278,13 +243,24 @@ static uint64_t misplaced_used(const struct btrfs_policy_placement *placement)
 	return used;
 }
 
+/* Only chunks that are there now may be moved in it. */
 static int begin_round(struct run *run)
 {
+	size_t count = run->placement->chunk_count;
+	struct left *left = calloc(count + 1, sizeof(*left));
+
+	if (!left)
+		return bp_nomem(run->fs);
+	for (size_t i = 0; i < count; i++)
+		left[i].logical = run->placement->chunks[i].logical;
+	free(run->left);
+	run->left = left;
+	run->left_count = count;
 	run->rounds++;
 	run->round_used = misplaced_used(run->placement);
 	run->round_misplaced = run->report->still_misplaced;
 	run->skipped = 0;
-	return remember_chunks(run);
+	return 0;
 }
 
 /*
@@ -344,71 +320,52 @@ static int stop(struct run *run)
 
 static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 {
-	struct bp_relocation relocation = {};
 	uint64_t used = chunk->used;
+	bool moved, paused;
 	int ret;
 
-	ret = bp_relocate(run->fs, chunk, &relocation);
+	ret = bp_relocate(run->fs, chunk, &moved, &paused);
 	if (ret == -EBUSY && run->options.enqueue)
 		return tick(run) ? stop(run) : 0;
 	if (ret == -ENOSPC)
 		return put_off(run, chunk->logical);
 	if (ret) {
-		run->report->end = end_of(ret, relocation.paused);
+		run->report->end = end_of(ret, paused);
 		return ret;
 	}
 	forget(run, chunk->logical);
 	run->progress.chunks_done++;
 	run->progress.bytes_done += used;
-	run->report->relocated += relocation.moved;
-	run->report->relocated_used += relocation.moved ? used : 0;
-	run->skipped += !relocation.moved;
-	run->moved_since |= relocation.moved;
+	run->report->relocated += moved;
+	run->report->relocated_used += moved ? used : 0;
+	run->skipped += !moved;
+	run->moved_since |= moved;
 	return look(run);
-}
-
-static bool at_limit(const struct run *run)
-{
-	return run->options.limit && run->progress.chunks_done >= run->options.limit;
-}
-
-static int end_at_limit(struct run *run)
-{
-	set_progress(run, NULL);
-	tick(run);
-	run->report->end = BTRFS_POLICY_END_LIMIT;
-	return 0;
-}
-
-static int end_with_refused(struct run *run, uint64_t first, uint64_t more)
-{
-	_cleanup_free_ char *others = more ? bp_format(" and %llu more", (unsigned long long)more) :
-					     strdup("");
-
-	run->report->end = BTRFS_POLICY_END_NO_SPACE;
-	return bp_error(run->fs, -ENOSPC,
-			"the kernel found no room to move chunk %llu%s of '%s'; free some space and run it again",
-			(unsigned long long)first, others ? others : "", run->fs->mount_point);
 }
 
 static int end_without_chunk(struct run *run)
 {
 	const char *blocked = btrfs_policy_plan_blocked(run->plan);
 	const struct btrfs_policy_chunk *refused;
-	uint64_t more = 0;
+	_cleanup_free_ char *others = NULL;
+	unsigned long long more = 0;
 	size_t at = 0;
 
 	set_progress(run, NULL);
 	tick(run);
 	refused = next_put_off(run, &at);
-	while (refused && next_put_off(run, &at))
-		more++;
-	if (refused)
-		return end_with_refused(run, refused->logical, more);
-	if (!blocked)
+	if (!refused && !blocked)
 		return 0;
 	run->report->end = BTRFS_POLICY_END_NO_SPACE;
-	return bp_error(run->fs, -ENOSPC, "%s", blocked);
+	if (!refused)
+		return bp_error(run->fs, -ENOSPC, "%s", blocked);
+	while (next_put_off(run, &at))
+		more++;
+	others = more ? bp_format(" and %llu more", more) : NULL;
+	return bp_error(run->fs, -ENOSPC,
+			"the kernel found no room to move chunk %llu%s of '%s'; free some space and run it again",
+			(unsigned long long)refused->logical, others ? others : "",
+			run->fs->mount_point);
 }
 
 static int move_all(struct run *run)
@@ -428,8 +385,12 @@ static int move_all(struct run *run)
 		}
 		if (!chunk)
 			return end_without_chunk(run);
-		if (at_limit(run))
-			return end_at_limit(run);
+		if (run->options.limit && run->progress.chunks_done >= run->options.limit) {
+			set_progress(run, NULL);
+			tick(run);
+			run->report->end = BTRFS_POLICY_END_LIMIT;
+			return 0;
+		}
 		set_progress(run, chunk);
 		if (tick(run))
 			return stop(run);
@@ -495,28 +456,23 @@ static char *why_left(const struct run *run)
 			 (unsigned long long)run->skipped);
 }
 
-static char *describe_left(const struct run *run)
-{
-	uint64_t left = run->report->still_misplaced;
-	_cleanup_free_ char *why = NULL;
-
-	if (!left)
-		return strdup("");
-	why = why_left(run);
-	return why ? bp_format("%llu %s misplaced: %s", (unsigned long long)left,
-			       left == 1 ? "chunk stays" : "chunks stay", why) : NULL;
-}
-
 static int finish(struct run *run, int err)
 {
-	struct report *full = (struct report *)run->report;
+	struct btrfs_policy_balance_report *report = run->report;
+	uint64_t left = report->still_misplaced;
+	_cleanup_free_ char *why = NULL;
 
-	if (err && !run->report->end)
-		run->report->end = err == -ECANCELED && run->stop_asked ?
-				   BTRFS_POLICY_END_STOPPED : end_of(err, run->paused);
-	run->report->elapsed_ns = elapsed(run);
-	full->text = describe_left(run);
-	run->report->text = full->text ? full->text : "";
+	if (err && !report->end)
+		report->end = err == -ECANCELED && run->stop_asked ? BTRFS_POLICY_END_STOPPED :
+								      end_of(err, run->paused);
+	report->elapsed_ns = elapsed(run);
+	if (left)
+		why = why_left(run);
+	if (why)
+		report->text = bp_format("%llu %s misplaced: %s", (unsigned long long)left,
+					 left == 1 ? "chunk stays" : "chunks stay", why);
+	if (!report->text)
+		report->text = "";
 	btrfs_policy_placement_free(run->placement);
 	btrfs_policy_plan_free(run->plan);
 	free(run->left);
@@ -563,7 +519,7 @@ BP_PUBLIC int btrfs_policy_balance(struct btrfs_policy_fs *fs,
 	ret = may_run(&run);
 	if (ret)
 		return ret;
-	run.report = calloc(1, sizeof(struct report));
+	run.report = calloc(1, sizeof(*run.report));
 	if (!run.report)
 		return bp_nomem(fs);
 	run.started = fs->ops->now(fs->backend);

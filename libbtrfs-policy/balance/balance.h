@@ -13,15 +13,10 @@ int bp_leftover_finish(struct btrfs_policy_fs *fs, bool *paused, int (*tick)(voi
 int bp_leftover_is_ours(struct btrfs_policy_fs *fs, bool *ours);
 int bp_leftover_is_paused(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused);
 
-/* relocate.c: the outcome of one balance of one chunk */
-struct bp_relocation {
-	bool moved;	/* the kernel says that it moved the chunk */
-	bool paused;	/* somebody asked for a pause, else for an end */
-};
-
-/* -ECANCELED, with the words for it */
+/* relocate.c: -ECANCELED, with the words for it */
 int bp_canceled(struct btrfs_policy_fs *fs, bool paused);
-int bp_relocate(struct btrfs_policy_fs *fs, const struct btrfs_policy_chunk *chunk,
-		struct bp_relocation *relocation);
+/* moved: the kernel says so; paused: a user asked for a pause, else for an end */
+int bp_relocate(struct btrfs_policy_fs *fs, const struct btrfs_policy_chunk *chunk, bool *moved,
+		bool *paused);
 
 #endif

@@ -11,18 +11,10 @@
 /* For a commit that takes its time. */
 #define NAPS 120
 
-/* Taken up again the kernel adds a filter by usage to ours. */
-static bool filter_is_ours(const struct btrfs_balance_args *filter)
-{
-	const uint64_t known = BTRFS_BALANCE_ARGS_VRANGE | BTRFS_BALANCE_ARGS_USAGE;
-
-	return filter->flags & BTRFS_BALANCE_ARGS_VRANGE && !(filter->flags & ~known) &&
-	       filter->vend == filter->vstart + 1;
-}
-
 /* The one chunk that such a balance is about, or 0. */
 static uint64_t chunk_of(const struct btrfs_ioctl_balance_args *args)
 {
+	const uint64_t known = BTRFS_BALANCE_ARGS_VRANGE | BTRFS_BALANCE_ARGS_USAGE;
 	const struct btrfs_balance_args *filter;
 
 	switch (args->flags & BTRFS_BALANCE_TYPE_MASK) {
@@ -38,30 +30,29 @@ static uint64_t chunk_of(const struct btrfs_ioctl_balance_args *args)
 	default:
 		return 0;
 	}
-	return filter_is_ours(filter) ? filter->vstart : 0;
+	/* When the kernel resumes a balance it adds a filter by usage to ours. */
+	if (!(filter->flags & BTRFS_BALANCE_ARGS_VRANGE) || filter->flags & ~known ||
+	    filter->vend != filter->vstart + 1)
+		return 0;
+	return filter->vstart;
 }
 
-struct leftover {
-	bool there;
-	bool paused;
-	uint64_t chunk;		/* 0: not one of ours */
-};
-
-static int look(struct btrfs_policy_fs *fs, struct leftover *leftover)
+/* 1 if there is a balance, 0 if there is none; `chunk` is 0 if it is not one of ours */
+static int look(struct btrfs_policy_fs *fs, uint64_t *chunk, bool *paused)
 {
 	struct btrfs_ioctl_balance_args args = {};
 	int ret = fs->ops->balance_state(fs->backend, &args);
 
-	memset(leftover, 0, sizeof(*leftover));
+	*chunk = 0;
+	*paused = false;
 	if (ret == -ENOTCONN)
 		return 0;
 	if (ret)
 		return bp_failed(fs, ret, "cannot see whether a balance of '%s' is under way",
 				 fs->mount_point);
-	leftover->there = true;
-	leftover->paused = !(args.state & BTRFS_BALANCE_STATE_RUNNING);
-	leftover->chunk = chunk_of(&args);
-	return 0;
+	*chunk = chunk_of(&args);
+	*paused = !(args.state & BTRFS_BALANCE_STATE_RUNNING);
+	return 1;
 }
 
 static int resume(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused)
@@ -94,7 +85,8 @@ static int nap(struct btrfs_policy_fs *fs, int (*tick)(void *user), void *user)
 /* When its process was killed a balance goes away in two steps with a commit between. */
 static int wait_until_gone(struct btrfs_policy_fs *fs, int (*tick)(void *user), void *user)
 {
-	struct leftover leftover;
+	uint64_t chunk;
+	bool paused;
 	int ret = 0;
 
 	for (int naps = 0; !ret && naps < NAPS; naps++) {
@@ -102,9 +94,9 @@ static int wait_until_gone(struct btrfs_policy_fs *fs, int (*tick)(void *user), 
 
 		if (btrfs_policy_exclusive_operation(fs, &name) || strcmp(name, "balance"))
 			return 0;
-		ret = look(fs, &leftover);
-		if (ret || leftover.there)
-			return ret;
+		ret = look(fs, &chunk, &paused);
+		if (ret)
+			return ret < 0 ? ret : 0;
 		ret = nap(fs, tick, user);
 	}
 	return ret;
@@ -117,37 +109,41 @@ static int wait_until_gone(struct btrfs_policy_fs *fs, int (*tick)(void *user), 
 int bp_leftover_finish(struct btrfs_policy_fs *fs, bool *paused, int (*tick)(void *user),
 		       void *user)
 {
-	struct leftover leftover;
-	uint64_t first;
-	int ret = look(fs, &leftover);
+	uint64_t first, chunk;
+	bool is_paused;
+	int there = look(fs, &chunk, &is_paused), ret;
 
-	if (!ret && leftover.chunk && leftover.paused)
-		return resume(fs, leftover.chunk, paused);
-	first = leftover.chunk;
-	while (!ret && leftover.chunk && leftover.chunk == first && !leftover.paused) {
+	if (chunk && is_paused)
+		return resume(fs, chunk, paused);
+	first = chunk;
+	while (there > 0 && chunk && chunk == first && !is_paused) {
 		ret = nap(fs, tick, user);
-		if (!ret)
-			ret = look(fs, &leftover);
+		if (ret)
+			return ret;
+		there = look(fs, &chunk, &is_paused);
 	}
-	return ret || leftover.there ? ret : wait_until_gone(fs, tick, user);
+	if (there)
+		return there < 0 ? there : 0;
+	return wait_until_gone(fs, tick, user);
 }
 
-/* Is what stands in the way a balance that bp_leftover_finish() would finish? */
+/* Is a balance that bp_leftover_finish() would finish the one that is running or paused? */
 int bp_leftover_is_ours(struct btrfs_policy_fs *fs, bool *ours)
 {
-	struct leftover leftover;
-	int ret = look(fs, &leftover);
+	uint64_t chunk;
+	bool paused;
+	int ret = look(fs, &chunk, &paused);
 
-	*ours = leftover.chunk;
-	return ret;
+	*ours = chunk;
+	return ret < 0 ? ret : 0;
 }
 
 /* Is the balance of this chunk there still, and paused? */
 int bp_leftover_is_paused(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused)
 {
-	struct leftover leftover;
-	int ret = look(fs, &leftover);
+	uint64_t found;
+	int ret = look(fs, &found, paused);
 
-	*paused = !ret && leftover.paused && leftover.chunk == chunk;
-	return ret;
+	*paused = *paused && found == chunk;
+	return ret < 0 ? ret : 0;
 }

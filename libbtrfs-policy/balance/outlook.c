@@ -22,27 +22,6 @@ static uint64_t used_by(const struct btrfs_policy_placement *placement,
 	return used;
 }
 
-/* Bytes for more metadata once misplaced chunks are where their roles want them. */
-static int room_when_moved(struct btrfs_policy_fs *fs,
-			   const struct btrfs_policy_placement *placement, uint64_t *room)
-{
-	_cleanup_plan_ struct btrfs_policy_plan *plan = NULL;
-	int ret = btrfs_policy_plan_new(fs, placement, 0, &plan);
-
-	if (!ret)
-		*room = btrfs_policy_plan_summary(plan)->slack_after;
-	return ret;
-}
-
-/* Division, not multiplication: sums of sizes stay below 2^64, ten times them may not. */
-static bool is_little(const struct btrfs_policy_outlook *outlook)
-{
-	uint64_t most = outlook->metadata_used + outlook->metadata_more;
-	uint64_t data = outlook->data_used + outlook->data_more;
-
-	return most / TIMES < outlook->metadata_used || most < data / PARTS;
-}
-
 static unsigned int percent(uint64_t used, uint64_t more)
 {
 	return used + more ? (unsigned int)(100.0 * used / (used + more)) : 0;
@@ -52,7 +31,9 @@ BP_PUBLIC int btrfs_policy_placement_outlook(struct btrfs_policy_fs *fs,
 					     struct btrfs_policy_placement *placement,
 					     bool moved, struct btrfs_policy_outlook *outlook)
 {
+	_cleanup_plan_ struct btrfs_policy_plan *plan = NULL;
 	struct btrfs_policy_fits fits;
+	uint64_t metadata, data;
 	int ret;
 
 	memset(outlook, 0, sizeof(*outlook));
@@ -62,9 +43,11 @@ BP_PUBLIC int btrfs_policy_placement_outlook(struct btrfs_policy_fs *fs,
 				fs->mount_point);
 	ret = btrfs_policy_placement_fits(fs, placement, &fits);
 	if (!ret && moved && !placement->remap_tree) /* with it chunks stay where they are */
-		ret = room_when_moved(fs, placement, &fits.metadata);
+		ret = btrfs_policy_plan_new(fs, placement, 0, &plan);
 	if (ret)
 		return ret;
+	if (plan)
+		fits.metadata = btrfs_policy_plan_summary(plan)->slack_after;
 	outlook->data_used = used_by(placement, BTRFS_POLICY_KIND_DATA);
 	outlook->data_more = fits.data;
 	outlook->data_profile = fits.data_profile;
@@ -74,6 +57,10 @@ BP_PUBLIC int btrfs_policy_placement_outlook(struct btrfs_policy_fs *fs,
 		outlook->metadata_more = fits.metadata - placement->global_reserve;
 	outlook->metadata_profile = fits.metadata_profile;
 	outlook->metadata_percent = percent(outlook->metadata_used, outlook->metadata_more);
-	outlook->metadata_little = is_little(outlook);
+	/* Division, not multiplication: sums of sizes stay below 2^64, ten times them may not. */
+	metadata = outlook->metadata_used + outlook->metadata_more;
+	data = outlook->data_used + outlook->data_more;
+	outlook->metadata_little = metadata / TIMES < outlook->metadata_used ||
+				   metadata < data / PARTS;
 	return 0;
 }

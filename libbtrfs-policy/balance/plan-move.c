@@ -9,11 +9,6 @@
 
 #include "balance/plan-state.h"
 
-static uint64_t *words_at(const struct bp_plan_state *state, size_t place)
-{
-	return (uint64_t *)state->words.data + place;
-}
-
 static uint32_t not_first(struct bp_plan_state *state, uint64_t type, const uint64_t *devids,
 			  uint32_t stripes)
 {
@@ -29,47 +24,31 @@ static uint32_t not_first(struct bp_plan_state *state, uint64_t type, const uint
 static bool is_better(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
 		      enum btrfs_policy_misplaced why, const struct bp_target *target, bool settle)
 {
-	uint64_t type = state->stocks[chunk->kind].type;
 	uint64_t before, after;
 
 	if (!settle)
-		return bp_is_best(state, type, target->devids, target->stripes);
+		return bp_is_best(state, target->type, target->devids, target->stripes);
 	if (why == BTRFS_POLICY_ON_EXCLUDED)
 		return true;
 	before = not_first(state, chunk->type, chunk->devids, chunk->stripes);
-	after = not_first(state, type, target->devids, target->stripes);
+	after = not_first(state, target->type, target->devids, target->stripes);
 	return after * chunk->stripes < before * target->stripes;
 }
 
 static int keep_made(struct bp_plan_state *state, const struct bp_target *target)
 {
-	size_t stripes = target->stripes;
-	struct bp_made *made = bp_vector_add(&state->made, sizeof(*made), 1);
-	uint64_t *words = bp_vector_add(&state->words, sizeof(*words), 2 * stripes);
+	size_t size = target->stripes * sizeof(*target->devids);
+	struct bp_target *made = bp_vector_add(&state->made, sizeof(*made), 1);
+	_cleanup_free_ uint64_t *devids = malloc(2 * size);
 
-	if (!made || !words)
+	if (!made || !devids)
 		return -ENOMEM;
-	memcpy(words, target->devids, stripes * sizeof(*words));
-	memcpy(words + stripes, target->offsets, stripes * sizeof(*words));
-	*made = (struct bp_made){
-		.length = target->length, .stripe_length = target->stripe_length,
-		.place = state->words.count, .stripes = target->stripes,
-	};
+	*made = *target;
+	made->offsets = memcpy(devids + target->stripes, target->offsets, size);
+	made->devids = memcpy(devids, target->devids, size);
+	devids = NULL;
 	state->made.count++;
-	state->words.count += 2 * stripes;
 	return 0;
-}
-
-/* In place of the one with least room. */
-static void keep_second(struct bp_stock *stock, uint32_t made, uint32_t profile, uint64_t bytes)
-{
-	struct bp_second *least = stock->seconds;
-
-	for (size_t i = 1; i < BP_SECONDS; i++)
-		if (stock->seconds[i].bytes < least->bytes)
-			least = &stock->seconds[i];
-	if (least->bytes < bytes)
-		*least = (struct bp_second){ made, profile, bytes };
 }
 
 static int make_chunk(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
@@ -78,7 +57,7 @@ static int make_chunk(struct bp_plan_state *state, const struct btrfs_policy_chu
 	struct bp_stock *stock = &state->stocks[chunk->kind];
 	uint32_t profile = bp_profile_index(stock->type);
 	struct bp_target target;
-	uint64_t taken;
+	uint64_t taken, rest;
 	int ret = bp_array_allocate(&state->array, stock->type, &target);
 
 	if (ret)
@@ -90,15 +69,26 @@ static int make_chunk(struct bp_plan_state *state, const struct btrfs_policy_chu
 	if (!is_better(state, chunk, why, &target, settle))
 		return BP_NOT_BETTER;
 	taken = *left < target.length ? *left : target.length;
-	if (bp_is_best(state, stock->type, target.devids, target.stripes))
-		stock->right[profile] += target.length - taken;
-	else
-		keep_second(stock, state->made.count - 1, profile, target.length - taken);
+	rest = target.length - taken;
 	*left -= taken;
+	if (bp_is_best(state, stock->type, target.devids, target.stripes)) {
+		stock->right[profile] += rest;
+	} else {
+		uint32_t least = 0;
+
+		/* In place of the one with the fewest free bytes. */
+		for (uint32_t i = 1; i < BP_SECONDS; i++)
+			if (stock->second_bytes[i] < stock->second_bytes[least])
+				least = i;
+		if (stock->second_bytes[least] < rest) {
+			stock->second_bytes[least] = rest;
+			stock->seconds[least] = state->made.count - 1;
+		}
+	}
 	stock->chunks[profile]++;
 	stock->newest[profile] = state->made.count;
 	if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
-		state->metadata_free += target.length - taken;
+		state->metadata_free += rest;
 	return BP_FITS;
 }
 
@@ -113,56 +103,43 @@ static void take(uint64_t *from, uint64_t *left)
 }
 
 /* Chunks made on second choice devices serve while there is no better place. */
-static bool second_serves(struct bp_plan_state *state, enum btrfs_policy_kind kind,
-			  const struct bp_second *second)
-{
-	const struct bp_made *made = (const struct bp_made *)state->made.data + second->made;
-	const struct btrfs_policy_chunk chunk = {
-		.type = state->stocks[kind].flags | bp_profile_at(second->profile)->flag,
-		.kind = kind, .stripes = made->stripes, .stripe_length = made->stripe_length,
-		.devids = words_at(state, made->place),
-	};
-
-	return bp_judge(state->array.sites, state->array.count, &chunk) == BTRFS_POLICY_PLACED;
-}
-
 static void take_seconds(struct bp_plan_state *state, enum btrfs_policy_kind kind,
 			 uint32_t profile, uint64_t *left)
 {
-	struct bp_second *seconds = state->stocks[kind].seconds;
-
-	for (size_t i = 0; i < BP_SECONDS; i++)
-		if (seconds[i].bytes && (!profile || seconds[i].profile == profile) &&
-		    second_serves(state, kind, &seconds[i]))
-			take(&seconds[i].bytes, left);
-}
-
-/* A new extent without redundancy may go into chunks of any profile. */
-static void take_free(struct bp_plan_state *state, enum btrfs_policy_kind kind, bool second,
-		      uint64_t *left)
-{
 	struct bp_stock *stock = &state->stocks[kind];
-	uint32_t own = bp_profile_index(stock->type);
-	uint64_t before = *left;
 
-	for (uint32_t i = own; i <= (own ? own : BP_PROFILES - 1); i++)
-		take(&stock->right[i], left);
-	if (second)
-		take_seconds(state, kind, own, left);
-	if (kind == BTRFS_POLICY_KIND_METADATA)
-		state->metadata_free -= before - *left;
+	for (size_t i = 0; i < BP_SECONDS; i++) {
+		const struct bp_target *made =
+			(const struct bp_target *)state->made.data + stock->seconds[i];
+		struct btrfs_policy_chunk chunk = { .kind = kind };
+
+		if (!stock->second_bytes[i] || (profile && bp_profile_index(made->type) != profile))
+			continue;
+		chunk.type = made->type;
+		chunk.stripes = made->stripes;
+		chunk.stripe_length = made->stripe_length;
+		chunk.devids = made->devids;
+		if (bp_judge(state->array.sites, state->array.count, &chunk) == BTRFS_POLICY_PLACED)
+			take(&stock->second_bytes[i], left);
+	}
 }
 
 static int place(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
 		 enum btrfs_policy_misplaced why, bool settle)
 {
+	struct bp_stock *stock = &state->stocks[chunk->kind];
+	uint32_t own = bp_profile_index(stock->type);
 	uint64_t left = chunk->used;
 	int ret = BP_FITS;
 
+	/* A new extent without redundancy may go into chunks of any profile. */
+	for (uint32_t i = own; i <= (own ? own : BP_PROFILES - 1); i++)
+		take(&stock->right[i], &left);
+	if (settle)
+		take_seconds(state, chunk->kind, own, &left);
 	/* What is free in the chunk itself is out of use from the start. */
 	if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
-		state->metadata_free -= chunk->length - chunk->used;
-	take_free(state, chunk->kind, settle, &left);
+		state->metadata_free -= chunk->length - left;
 	while (left && !ret)
 		ret = make_chunk(state, chunk, why, settle, &left);
 	return ret;
@@ -182,7 +159,7 @@ static int note_step(struct bp_plan_state *state, uint32_t index, const struct b
 	const struct bp_stock *stock = &undo->stock;
 	size_t count = state->array.count;
 	struct bp_move *move = bp_vector_add(&state->moves, sizeof(*move), 1);
-	struct bp_space *spaces = bp_vector_add(&state->spaces, sizeof(*spaces), count);
+	struct btrfs_policy_step_space *spaces = bp_vector_add(&state->spaces, sizeof(*spaces), count);
 
 	if (!move || !spaces)
 		return -ENOMEM;
@@ -198,8 +175,8 @@ static int note_step(struct bp_plan_state *state, uint32_t index, const struct b
 		uint64_t after = state->array.sites[i].room;
 
 		if (before != least || least != after)
-			spaces[move->space_count++] =
-				(struct bp_space){ (uint32_t)i, before, least, after };
+			spaces[move->space_count++] = (struct btrfs_policy_step_space){
+				state->array.sites[i].devid, before, least, after };
 	}
 	state->spaces.count += move->space_count;
 	state->moves.count++;
@@ -208,25 +185,12 @@ static int note_step(struct bp_plan_state *state, uint32_t index, const struct b
 
 /* ---- The move ----------------------------------------------------------- */
 
-static int release(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk)
-{
-	struct bp_stock *stock = &state->stocks[chunk->kind];
-	uint32_t profile = bp_profile_index(chunk->type);
-
-	if (!--stock->chunks[profile]) {
-		stock->profiles &= ~bp_profile_of(chunk->type)->flag;
-		stock->type = bp_type_of_new(stock->flags, stock->profiles,
-					     bp_plan_writeable(&state->array));
-	}
-	return bp_array_release(&state->array, chunk->devids, chunk->offsets, chunk->stripes,
-				chunk->stripe_length);
-}
-
 static int move(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk, bool settle,
 		struct bp_undo *undo)
 {
 	enum btrfs_policy_misplaced why =
 		bp_judge(state->array.sites, state->array.count, chunk);
+	struct bp_stock *stock = &state->stocks[chunk->kind];
 	int ret = BP_NOT_BETTER;
 
 	if (why != BTRFS_POLICY_PLACED)
@@ -238,7 +202,13 @@ static int move(struct bp_plan_state *state, const struct btrfs_policy_chunk *ch
 		return ret;
 	note_rooms(state, state->array.count);
 	undo->released = true;
-	ret = release(state, chunk);
+	if (!--stock->chunks[bp_profile_index(chunk->type)]) {
+		stock->profiles &= ~bp_profile_of(chunk->type)->flag;
+		stock->type = bp_type_of_new(stock->flags, stock->profiles,
+					     bp_plan_writeable(&state->array));
+	}
+	ret = bp_array_release(&state->array, chunk->devids, chunk->offsets, chunk->stripes,
+			       chunk->stripe_length);
 	return ret ? ret : bp_plan_is_safe(state, &undo->safety);
 }
 
@@ -250,7 +220,7 @@ int bp_plan_move(struct bp_plan_state *state, uint32_t index, bool settle, struc
 	*undo = (struct bp_undo){
 		.stock = state->stocks[chunk->kind], .safety = state->safety,
 		.metadata_free = state->metadata_free, .made = state->made.count,
-		.words = state->words.count, .spaces = state->spaces.count,
+		.spaces = state->spaces.count,
 		.moves = state->moves.count, .chunk = index,
 	};
 	note_rooms(state, 0);
@@ -265,13 +235,15 @@ int bp_plan_move(struct bp_plan_state *state, uint32_t index, bool settle, struc
 int bp_plan_move_back(struct bp_plan_state *state, const struct bp_undo *undo)
 {
 	const struct btrfs_policy_chunk *chunk = &state->placement->chunks[undo->chunk];
-	const struct bp_made *made = state->made.data;
+	const struct bp_target *made = state->made.data;
 	int ret = 0;
 
-	for (size_t i = undo->made; !ret && i < state->made.count; i++)
-		ret = bp_array_release(&state->array, words_at(state, made[i].place),
-				       words_at(state, made[i].place) + made[i].stripes,
-				       made[i].stripes, made[i].stripe_length);
+	for (size_t i = undo->made; i < state->made.count; i++) {
+		if (!ret)
+			ret = bp_array_release(&state->array, made[i].devids, made[i].offsets,
+					       made[i].stripes, made[i].stripe_length);
+		free(made[i].devids);
+	}
 	if (!ret && undo->released)
 		ret = bp_array_use(&state->array, chunk->devids, chunk->offsets, chunk->stripes,
 				   chunk->stripe_length);
@@ -279,7 +251,6 @@ int bp_plan_move_back(struct bp_plan_state *state, const struct bp_undo *undo)
 	state->safety = undo->safety;
 	state->metadata_free = undo->metadata_free;
 	state->made.count = undo->made;
-	state->words.count = undo->words;
 	state->spaces.count = undo->spaces;
 	state->moves.count = undo->moves;
 	return ret;

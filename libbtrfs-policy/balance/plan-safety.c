@@ -16,25 +16,14 @@ static uint64_t max_u64(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* ---- One more chunk ----------------------------------------------------- */
-
 /* Devices that offer a chunk of the type that many bytes in a piece. */
-uint32_t bp_plan_roomy_sites(const struct bp_plan_state *state, uint64_t type, uint64_t bytes)
+static uint32_t roomy_sites(const struct bp_plan_state *state, uint64_t type, uint64_t bytes)
 {
 	uint32_t found = 0;
 
-	for (size_t i = 0; i < state->array.count; i++) {
+	for (size_t i = 0; i < state->array.count; i++)
 		found += bp_site_offer(&state->array.sites[i], type) >= bytes;
-	}
 	return found;
-}
-
-static bool has_spare(const struct bp_plan_state *state, enum btrfs_policy_kind kind)
-{
-	uint64_t type = state->stocks[kind].type;
-	uint64_t bytes = state->worth[kind][bp_profile_index(type)];
-
-	return bp_plan_roomy_sites(state, type, bytes) >= bp_profile_of(type)->devs_min;
 }
 
 /* ---- Slack -------------------------------------------------------------- */
@@ -55,11 +44,6 @@ static uint64_t allocatable(const struct bp_plan_state *state, const uint64_t *m
 	}
 	return btrfs_role_space_for(&space, profile->copies / profile->dev_stripes +
 					    profile->parity) / profile->dev_stripes;
-}
-
-uint64_t bp_plan_slack(const struct bp_plan_state *state)
-{
-	return state->metadata_free + allocatable(state, NULL);
 }
 
 /*
@@ -118,10 +102,15 @@ uint64_t bp_plan_floor(const struct bp_plan_state *state, uint64_t reserve)
 
 void bp_plan_look(const struct bp_plan_state *state, struct bp_safety *safety)
 {
-	for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++)
-		safety->spare[kind] = state->stocks[kind].flags && has_spare(state, kind);
+	for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++) {
+		uint64_t type = state->stocks[kind].type;
+		uint64_t bytes = state->worth[kind][bp_profile_index(type)];
+
+		safety->spare[kind] = state->stocks[kind].flags &&
+			roomy_sites(state, type, bytes) >= bp_profile_of(type)->devs_min;
+	}
 	safety->slack = state->stocks[BTRFS_POLICY_KIND_METADATA].flags ?
-			bp_plan_slack(state) : 0;
+			state->metadata_free + allocatable(state, NULL) : 0;
 }
 
 /* Is the state now as safe as `before`? */

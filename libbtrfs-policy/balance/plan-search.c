@@ -97,23 +97,20 @@ static void look_at_next(struct search *search, struct class *class)
 	class->logical = chunk->logical;
 }
 
-static void add_class(struct search *search, uint32_t at)
-{
-	struct class *class = &search->classes[search->class_count++];
-
-	class->next = at;
-	class->end = at + 1;
-	look_at_next(search, class);
-	search->queues[phase_of(chunk_at(search, at))].stalled++;
-}
-
 static void find_classes(struct search *search)
 {
 	for (uint32_t i = 0; i < search->count; i++) {
-		if (i && !by_class(chunk_at(search, i - 1), chunk_at(search, i)))
-			search->classes[search->class_count - 1].end++;
-		else
-			add_class(search, i);
+		struct class *class = &search->classes[search->class_count];
+
+		if (i && !by_class(chunk_at(search, i - 1), chunk_at(search, i))) {
+			class[-1].end++;
+			continue;
+		}
+		search->class_count++;
+		class->next = i;
+		class->end = i + 1;
+		look_at_next(search, class);
+		search->queues[phase_of(chunk_at(search, i))].stalled++;
 	}
 }
 
@@ -164,12 +161,6 @@ static void wake_one(const struct search *search, struct queue *queue)
 	}
 }
 
-static void wake_all(const struct search *search, struct queue *queue)
-{
-	while (queue->stalled)
-		wake_one(search, queue);
-}
-
 /* The head leaves the heap: it stalls, or for good if nothing is left of it. */
 static void drop_head(const struct search *search, struct queue *queue, bool stall)
 {
@@ -202,19 +193,6 @@ static int try_head(struct search *search, struct queue *queue, bool settle)
 	return 1;
 }
 
-/* Try classes until one gives a chunk away; those that do not stall. */
-static int try_queue(struct search *search, struct queue *queue, bool settle)
-{
-	int ret = 0;
-
-	while (queue->count && !ret) {
-		ret = try_head(search, queue, settle);
-		if (!ret)
-			drop_head(search, queue, true);
-	}
-	return ret;
-}
-
 static int try_phases(struct search *search, bool settle)
 {
 	static const enum phase order[] = { METADATA, DATA_OFF_EXCLUDED, SYSTEM, OTHER_DATA };
@@ -223,13 +201,20 @@ static int try_phases(struct search *search, bool settle)
 
 	for (size_t i = 0; !ret && i < PHASES; i++) {
 		enum phase phase = order[i];
+		struct queue *queue;
 
 		/* Data goes before system only to make room for metadata. */
 		if (phase == DATA_OFF_EXCLUDED && !metadata->count && !metadata->stalled)
 			phase = SYSTEM;
 		else if (phase == SYSTEM && !metadata->count && !metadata->stalled)
 			phase = DATA_OFF_EXCLUDED;
-		ret = try_queue(search, &search->queues[phase], settle);
+		queue = &search->queues[phase];
+		/* Until one gives a chunk away; those that do not stall. */
+		while (queue->count && !ret) {
+			ret = try_head(search, queue, settle);
+			if (!ret)
+				drop_head(search, queue, true);
+		}
 	}
 	return ret;
 }
@@ -237,7 +222,8 @@ static int try_phases(struct search *search, bool settle)
 static void wake_everything(struct search *search)
 {
 	for (int phase = 0; phase < PHASES; phase++)
-		wake_all(search, &search->queues[phase]);
+		while (search->queues[phase].stalled)
+			wake_one(search, &search->queues[phase]);
 }
 
 /*
@@ -286,14 +272,6 @@ static void fill_queues(struct search *search)
 	wake_everything(search);
 }
 
-static bool is_candidate(const struct bp_plan_state *state, const struct bp_plan_choice *choice,
-			 const struct btrfs_policy_chunk *chunk)
-{
-	if (choice->may_move && !choice->may_move(chunk, choice->user))
-		return false;
-	return chunk->misplaced || !bp_stands_right(state, chunk);
-}
-
 static int prepare(struct search *search, const struct bp_plan_choice *choice)
 {
 	struct btrfs_policy_placement *placement =
@@ -304,9 +282,14 @@ static int prepare(struct search *search, const struct bp_plan_choice *choice)
 	search->queue_space = calloc(placement->chunk_count + 1, sizeof(*search->queue_space));
 	if (!search->order || !search->classes || !search->queue_space)
 		return -ENOMEM;
-	for (size_t i = 0; i < placement->chunk_count; i++)
-		if (is_candidate(search->state, choice, &placement->chunks[i]))
+	for (size_t i = 0; i < placement->chunk_count; i++) {
+		const struct btrfs_policy_chunk *chunk = &placement->chunks[i];
+
+		if (choice->may_move && !choice->may_move(chunk, choice->user))
+			continue;
+		if (chunk->misplaced || !bp_stands_right(search->state, chunk))
 			search->order[search->count++] = i;
+	}
 	qsort_r(search->order, search->count, sizeof(*search->order), by_class_and_use, placement);
 	find_classes(search);
 	fill_queues(search);
@@ -335,56 +318,42 @@ static const struct btrfs_policy_chunk *first_left(const struct search *search)
 	return first;
 }
 
-/* Start again from the first picture. */
-static int rewind_state(struct search *search)
+/* Every order of a few chunks, from the first picture on: 1 found, 0 there is none. */
+static int try_every_order(struct search *search)
 {
-	const uint64_t floor = search->state->floor;
-	const struct btrfs_policy_placement *placement = search->state->placement;
+	struct bp_plan_state *state = search->state;
+	const uint64_t floor = state->floor;
+	const struct btrfs_policy_placement *placement = state->placement;
 	int ret;
 
-	bp_plan_state_clear(search->state);
-	ret = bp_plan_state_init(search->state, placement);
-	search->state->floor = floor;
-	return ret;
-}
-
-static int try_every_order(struct search *search, struct bp_blocked *blocked)
-{
-	int ret = rewind_state(search);
-
-	if (!ret)
-		ret = bp_plan_search_small(search->state, search->order, search->count);
-	if (ret <= 0)
-		return ret;
-	free(blocked->text);
-	blocked->text = NULL;
-	return 0;
-}
-
-/* Why it ended is asked where it ended, before anything else is tried. */
-static int conclude(struct search *search, const struct bp_plan_choice *choice,
-		    struct bp_blocked *blocked)
-{
-	const struct btrfs_policy_chunk *left = first_left(search);
-
-	if (!left || (choice->partial && search->state->moves.count))
-		return 0;
-	blocked->text = bp_plan_explain(search->state, left, &blocked->bytes);
-	if (!blocked->text)
-		return -ENOMEM;
-	return search->count <= SMALL ? try_every_order(search, blocked) : 0;
+	bp_plan_state_clear(state);
+	ret = bp_plan_state_init(state, placement);
+	state->floor = floor;
+	return ret ? ret : bp_plan_search_small(state, search->order, search->count, 0);
 }
 
 int bp_plan_search(struct bp_plan_state *state, const struct bp_plan_choice *choice,
-		   struct bp_blocked *blocked)
+		   char **blocked, uint64_t *missing)
 {
+	const struct btrfs_policy_chunk *left = NULL;
 	struct search search = { .state = state };
 	int ret = prepare(&search, choice);
 
 	if (!ret)
 		ret = move_all(&search);
 	if (!ret)
-		ret = conclude(&search, choice, blocked);
+		left = first_left(&search);
+	if (left && !(choice->partial && state->moves.count)) {
+		/* Why it ended is asked where it ended, before anything else is tried. */
+		*blocked = bp_plan_explain(state, left, missing);
+		ret = *blocked ? 0 : -ENOMEM;
+		if (!ret && search.count <= SMALL)
+			ret = try_every_order(&search);
+		if (ret > 0) {
+			free(bp_steal(*blocked));
+			*missing = ret = 0;
+		}
+	}
 	free(search.order);
 	free(search.classes);
 	free(search.queue_space);

@@ -32,29 +32,16 @@ uint32_t bp_profile_index(uint64_t type)
 
 /* ---- Chunks that stand right -------------------------------------------- */
 
-/* What a new chunk would be if all devices were empty, as they are before chunks are added. */
-static int find_best(struct bp_plan_state *state, uint64_t type, struct bp_best *best)
-{
-	struct bp_target target = { .devids = state->array.scratch };
-	int ret = bp_select(state->array.sites, state->array.count, type, &target);
-
-	if (ret)
-		return ret == -ENOSPC ? 0 : ret;
-	best->stripes = target.stripes;
-	best->off = bp_not_first_choice(state->array.sites, state->array.count, type,
-					target.devids, target.stripes);
-	return 0;
-}
-
 /* Do these devices serve a chunk as well as any could?  Then it need not move again. */
 bool bp_is_best(const struct bp_plan_state *state, uint64_t type, const uint64_t *devids,
 		uint32_t stripes)
 {
-	const struct bp_best *best = &state->best[bp_kind_of(type)][bp_profile_index(type)];
+	uint32_t kind = bp_kind_of(type), profile = bp_profile_index(type);
+	uint64_t best_stripes = state->best_stripes[kind][profile];
 	uint64_t off = bp_not_first_choice(state->array.sites, state->array.count, type, devids,
 					   stripes);
 
-	return !off || !best->stripes || off * best->stripes <= (uint64_t)best->off * stripes;
+	return !off || !best_stripes || off * best_stripes <= (uint64_t)state->best_off[kind][profile] * stripes;
 }
 
 bool bp_stands_right(const struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk)
@@ -83,30 +70,29 @@ static int add_chunk(struct bp_plan_state *state, const struct btrfs_policy_chun
 			    chunk->stripe_length);
 }
 
-/* What depends on the size and the roles of the devices only. */
+/*
+ * What depends on the size and the roles of the devices only; they are empty still, as no
+ * chunk has been added.
+ */
 static int measure(struct bp_plan_state *state, enum btrfs_policy_kind kind, uint64_t flags)
 {
-	int ret = 0;
+	const struct bp_array *array = &state->array;
 
-	for (uint32_t i = 0; !ret && i < BP_PROFILES; i++) {
+	for (uint32_t i = 0; i < BP_PROFILES; i++) {
+		struct bp_target target = { .devids = array->scratch };
 		uint64_t type = flags | bp_profile_at(i)->flag;
+		int ret = bp_select(array->sites, array->count, type, &target);
 
-		state->worth[kind][i] = bp_worthwhile(state->array.sites, state->array.count,
-						      type);
-		ret = find_best(state, type, &state->best[kind][i]);
+		if (ret && ret != -ENOSPC)
+			return ret;
+		state->worth[kind][i] = bp_worthwhile(array->sites, array->count, type);
+		if (ret)
+			continue;
+		state->best_stripes[kind][i] = target.stripes;
+		state->best_off[kind][i] = bp_not_first_choice(array->sites, array->count, type,
+							       target.devids, target.stripes);
 	}
-	return ret;
-}
-
-static int measure_kinds(struct bp_plan_state *state)
-{
-	int ret = measure(state, BTRFS_POLICY_KIND_DATA, BTRFS_BLOCK_GROUP_DATA);
-
-	if (!ret)
-		ret = measure(state, BTRFS_POLICY_KIND_METADATA, BTRFS_BLOCK_GROUP_METADATA);
-	if (!ret)
-		ret = measure(state, BTRFS_POLICY_KIND_SYSTEM, BTRFS_BLOCK_GROUP_SYSTEM);
-	return ret;
+	return 0;
 }
 
 uint32_t bp_plan_writeable(const struct bp_array *array)
@@ -131,7 +117,11 @@ int bp_plan_state_init(struct bp_plan_state *state,
 	if (!state->rooms)
 		return -ENOMEM;
 	if (!ret)
-		ret = measure_kinds(state);
+		ret = measure(state, BTRFS_POLICY_KIND_DATA, BTRFS_BLOCK_GROUP_DATA);
+	if (!ret)
+		ret = measure(state, BTRFS_POLICY_KIND_METADATA, BTRFS_BLOCK_GROUP_METADATA);
+	if (!ret)
+		ret = measure(state, BTRFS_POLICY_KIND_SYSTEM, BTRFS_BLOCK_GROUP_SYSTEM);
 	for (size_t i = 0; !ret && i < placement->chunk_count; i++)
 		ret = add_chunk(state, &placement->chunks[i]);
 	for (int kind = 0; !ret && kind < BTRFS_POLICY_KINDS; kind++) {
@@ -147,9 +137,12 @@ int bp_plan_state_init(struct bp_plan_state *state,
 
 void bp_plan_state_clear(struct bp_plan_state *state)
 {
+	struct bp_target *made = state->made.data;
+
 	bp_array_clear(&state->array);
-	free(state->made.data);
-	free(state->words.data);
+	for (size_t i = 0; i < state->made.count; i++)
+		free(made[i].devids);
+	free(made);
 	free(state->moves.data);
 	free(state->spaces.data);
 	free(state->rooms);

@@ -12,7 +12,7 @@
 #define BP_PROFILES 9
 
 /* Why a chunk cannot be moved as things stand. */
-enum bp_refusal {
+enum {
 	BP_FITS = 0,
 	BP_NO_PLACE,	/* the allocator finds no room for what the chunk holds */
 	BP_NOT_BETTER,	/* it finds room, but no better one than the chunk has */
@@ -22,13 +22,6 @@ enum bp_refusal {
 
 #define BP_SECONDS 4
 
-/* A made chunk that stands as well as it could then, but not best, and has room. */
-struct bp_second {
-	uint32_t made;
-	uint32_t profile;
-	uint64_t bytes;		/* 0: none */
-};
-
 /* All chunks of one kind, by profile; the arrays go by the table in profiles.c. */
 struct bp_stock {
 	uint64_t flags;
@@ -37,7 +30,9 @@ struct bp_stock {
 	uint32_t chunks[BP_PROFILES];
 	uint64_t right[BP_PROFILES];	/* free bytes in chunks that stand right */
 	uint32_t newest[BP_PROFILES];	/* the one made last, from 1; 0: none */
-	struct bp_second seconds[BP_SECONDS];
+	/* Chunks made as well placed as possible then, but not best, that have free bytes. */
+	uint32_t seconds[BP_SECONDS];		/* in `made` */
+	uint64_t second_bytes[BP_SECONDS];	/* 0: none */
 };
 
 /* What a move may not make worse. */
@@ -46,31 +41,11 @@ struct bp_safety {
 	uint64_t slack;			/* bytes that metadata can still take */
 };
 
-/* A chunk that moves made; its devids and offsets stand in `words` from `place` on. */
-struct bp_made {
-	uint64_t length;
-	uint64_t stripe_length;
-	size_t place;
-	uint32_t stripes;
-};
-
-/* One device around one step. */
-struct bp_space {
-	uint32_t site;
-	uint64_t before, least, after;
-};
-
 struct bp_move {
 	uint32_t chunk;			/* index in the placement */
 	uint32_t target;		/* in `made`, from 1; 0: chunks that exist */
 	size_t made;			/* entries of `made` before the step */
 	size_t spaces, space_count;	/* entries of `spaces` */
-};
-
-/* A chunk on empty devices: how many of its stripes are off the first choice? */
-struct bp_best {
-	uint32_t off;
-	uint32_t stripes;	/* 0: none can be made */
 };
 
 struct bp_vector {
@@ -86,11 +61,12 @@ struct bp_plan_state {
 	uint64_t metadata_free;		/* bytes free in metadata chunks */
 	uint64_t floor;			/* the slack that is to be kept */
 	uint64_t worth[BTRFS_POLICY_KINDS][BP_PROFILES];
-	struct bp_best best[BTRFS_POLICY_KINDS][BP_PROFILES];
-	struct bp_vector made;		/* struct bp_made */
-	struct bp_vector words;		/* uint64_t */
+	/* A chunk on empty devices: its stripes (0: none can be made), those off the first choice. */
+	uint32_t best_stripes[BTRFS_POLICY_KINDS][BP_PROFILES];
+	uint32_t best_off[BTRFS_POLICY_KINDS][BP_PROFILES];
+	struct bp_vector made;		/* struct bp_target, each with its own devids and offsets */
 	struct bp_vector moves;		/* struct bp_move */
-	struct bp_vector spaces;	/* struct bp_space */
+	struct bp_vector spaces;	/* struct btrfs_policy_step_space, without the first MiB */
 	uint64_t *rooms;		/* two for each site, of the step under way */
 	enum btrfs_policy_kind short_kind; /* with BP_NO_SPARE */
 	uint64_t short_slack;		/* with BP_NO_SLACK: bytes below what must stay */
@@ -101,7 +77,7 @@ struct bp_undo {
 	struct bp_stock stock;
 	struct bp_safety safety;
 	uint64_t metadata_free;
-	size_t made, words, spaces, moves;
+	size_t made, spaces, moves;
 	uint32_t chunk;
 	bool released;
 };
@@ -126,23 +102,23 @@ int bp_plan_move(struct bp_plan_state *state, uint32_t chunk, bool settle,
 int bp_plan_move_back(struct bp_plan_state *state, const struct bp_undo *undo);
 
 /* plan-safety.c */
-uint64_t bp_plan_slack(const struct bp_plan_state *state);
 void bp_plan_look(const struct bp_plan_state *state, struct bp_safety *safety);
 uint64_t bp_plan_floor(const struct bp_plan_state *state, uint64_t reserve);
 int bp_plan_is_safe(struct bp_plan_state *state, const struct bp_safety *before);
-uint32_t bp_plan_roomy_sites(const struct bp_plan_state *state, uint64_t type, uint64_t bytes);
 
-/* plan-search.c: fills state->moves, or `blocked` if there is no safe order */
-struct bp_blocked {
-	char *text;		/* NULL: there is one; to be freed, after a failure too */
-	uint64_t bytes;
-};
-
+/*
+ * plan-search.c: fills state->moves, or says in `blocked` (to be freed, after a failure
+ * too) why there is no safe order, and in `missing` for want of how many bytes
+ */
 int bp_plan_search(struct bp_plan_state *state, const struct bp_plan_choice *choice,
-		   struct bp_blocked *blocked);
+		   char **blocked, uint64_t *missing);
 
-/* plan-search-small.c: every order of a few chunks; 1 found, 0 there is none */
-int bp_plan_search_small(struct bp_plan_state *state, const uint32_t *chunks, size_t count);
+/*
+ * plan-search-small.c: every order of a few chunks, those in `moved` (bits) left out;
+ * 1 found, 0 there is none
+ */
+int bp_plan_search_small(struct bp_plan_state *state, const uint32_t *chunks, size_t count,
+			 uint32_t moved);
 
 /* plan-explain.c */
 char *bp_plan_explain(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,

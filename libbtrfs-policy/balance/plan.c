@@ -8,13 +8,9 @@
 
 #include "balance/plan-state.h"
 
-struct step {
-	struct btrfs_policy_step pub;
-	struct btrfs_policy_chunk chunk;
-};
-
 struct btrfs_policy_plan {
-	struct step *steps;
+	struct btrfs_policy_step *steps;
+	struct btrfs_policy_chunk *chunks;	/* that they move */
 	uint64_t *words;		/* devids, offsets and targets of all steps */
 	struct btrfs_policy_step_space *spaces;
 	struct btrfs_policy_plan_device *devices;
@@ -28,6 +24,7 @@ BP_PUBLIC void btrfs_policy_plan_free(struct btrfs_policy_plan *plan)
 	if (!plan)
 		return;
 	free(plan->steps);
+	free(plan->chunks);
 	free(plan->words);
 	free(plan->spaces);
 	free(plan->devices);
@@ -80,41 +77,14 @@ static void account(struct btrfs_policy_plan *plan, const struct bp_plan_state *
 	}
 }
 
-static void account_step(struct btrfs_policy_plan *plan, const struct bp_plan_state *state,
-			 const struct bp_move *move, size_t made_end)
-{
-	const struct btrfs_policy_chunk *chunk = &state->placement->chunks[move->chunk];
-	const struct bp_made *made = state->made.data;
-	const uint64_t *words = state->words.data;
-
-	for (size_t i = move->made; i < made_end; i++)
-		account(plan, state, chunk->kind, words + made[i].place, made[i].stripes,
-			made[i].stripe_length);
-	account(plan, state, chunk->kind, chunk->devids, chunk->stripes, -chunk->stripe_length);
-}
-
 /* ---- Steps -------------------------------------------------------------- */
 
-static const struct bp_made *target_of(const struct bp_plan_state *state,
-				       const struct bp_move *move)
+static const struct bp_target *target_of(const struct bp_plan_state *state,
+					 const struct bp_move *move)
 {
-	const struct bp_made *made = state->made.data;
+	const struct bp_target *made = state->made.data;
 
 	return move->target ? &made[move->target - 1] : NULL;
-}
-
-static size_t count_words(const struct bp_plan_state *state, size_t steps)
-{
-	const struct bp_move *moves = state->moves.data;
-	size_t count = 0;
-
-	for (size_t i = 0; i < steps; i++) {
-		const struct bp_made *target = target_of(state, &moves[i]);
-
-		count += 2 * state->placement->chunks[moves[i].chunk].stripes;
-		count += target ? target->stripes : 0;
-	}
-	return count;
 }
 
 static const uint64_t *keep_words(uint64_t **next, const uint64_t *words, uint32_t count)
@@ -127,43 +97,43 @@ static const uint64_t *keep_words(uint64_t **next, const uint64_t *words, uint32
 	return kept;
 }
 
+/* Step `i` with copies of its chunk and its target. */
 static void set_step(struct btrfs_policy_plan *plan, const struct bp_plan_state *state, size_t i,
 		     uint64_t **next)
 {
 	const struct bp_move *move = (const struct bp_move *)state->moves.data + i;
-	const struct bp_made *target = target_of(state, move);
-	const uint64_t *words = state->words.data;
-	struct step *step = &plan->steps[i];
+	const struct bp_target *target = target_of(state, move);
+	struct btrfs_policy_chunk *chunk = &plan->chunks[i];
+	struct btrfs_policy_step *step = &plan->steps[i];
 
-	step->chunk = state->placement->chunks[move->chunk];
-	step->chunk.devids = keep_words(next, step->chunk.devids, step->chunk.stripes);
-	step->chunk.offsets = keep_words(next, step->chunk.offsets, step->chunk.stripes);
-	step->pub.chunk = &step->chunk;
-	step->pub.spaces = plan->spaces + move->spaces;
-	step->pub.space_count = move->space_count;
+	*chunk = state->placement->chunks[move->chunk];
+	chunk->devids = keep_words(next, chunk->devids, chunk->stripes);
+	chunk->offsets = keep_words(next, chunk->offsets, chunk->stripes);
+	step->chunk = chunk;
+	step->spaces = plan->spaces + move->spaces;
+	step->space_count = move->space_count;
 	if (target) {
-		step->pub.targets = target->stripes;
-		step->pub.target_stripe_length = target->stripe_length;
-		step->pub.target_devids = keep_words(next, words + target->place,
-						     target->stripes);
+		step->targets = target->stripes;
+		step->target_stripe_length = target->stripe_length;
+		step->target_devids = keep_words(next, target->devids, target->stripes);
 	}
-	plan->summary.size += step->chunk.length;
-	plan->summary.used += step->chunk.used;
+	plan->summary.size += chunk->length;
+	plan->summary.used += chunk->used;
 }
 
 /* What the state says of room to what is unallocated, the first MiB included. */
-static void set_spaces(struct btrfs_policy_plan *plan, const struct bp_plan_state *state,
-		       size_t count)
+static void set_spaces(struct btrfs_policy_plan *plan, const struct bp_plan_state *state)
 {
-	const struct bp_space *from = state->spaces.data;
+	const struct bp_array *array = &state->array;
+	const struct btrfs_policy_step_space *from = state->spaces.data;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct btrfs_policy_plan_device *device = &plan->devices[from[i].site];
-		uint64_t more = device->unallocated_before -
-				state->placement->sites[from[i].site].room;
+	for (size_t i = 0; i < state->spaces.count; i++) {
+		size_t at = bp_site_find(array->sites, array->count, from[i].devid) - array->sites;
+		uint64_t more = plan->devices[at].unallocated_before -
+				state->placement->sites[at].room;
 
 		plan->spaces[i] = (struct btrfs_policy_step_space){
-			.devid = device->devid, .before = from[i].before + more,
+			.devid = from[i].devid, .before = from[i].before + more,
 			.least = from[i].least + more, .after = from[i].after + more,
 		};
 	}
@@ -173,19 +143,33 @@ static int keep_steps(struct btrfs_policy_plan *plan, const struct bp_plan_state
 		      uint64_t limit)
 {
 	const struct bp_move *moves = state->moves.data;
-	size_t all = state->moves.count, count = limit && limit < all ? limit : all;
+	const struct bp_target *made = state->made.data;
+	size_t all = state->moves.count, count = limit && limit < all ? limit : all, words = 0;
 	uint64_t *next;
 
-	plan->steps = calloc(count + 1, sizeof(*plan->steps));
-	plan->words = next = calloc(count_words(state, count) + 1, sizeof(*next));
-	plan->spaces = calloc(state->spaces.count + 1, sizeof(*plan->spaces));
-	if (!plan->steps || !plan->words || !plan->spaces)
-		return -ENOMEM;
-	set_spaces(plan, state, state->spaces.count);
 	for (size_t i = 0; i < count; i++) {
+		const struct bp_target *target = target_of(state, &moves[i]);
+
+		words += 2 * state->placement->chunks[moves[i].chunk].stripes;
+		words += target ? target->stripes : 0;
+	}
+	plan->steps = calloc(count + 1, sizeof(*plan->steps));
+	plan->chunks = calloc(count + 1, sizeof(*plan->chunks));
+	plan->words = next = calloc(words + 1, sizeof(*next));
+	plan->spaces = calloc(state->spaces.count + 1, sizeof(*plan->spaces));
+	if (!plan->steps || !plan->chunks || !plan->words || !plan->spaces)
+		return -ENOMEM;
+	set_spaces(plan, state);
+	for (size_t i = 0; i < count; i++) {
+		const struct btrfs_policy_chunk *chunk = &plan->chunks[i];
+		size_t made_end = i + 1 < all ? moves[i + 1].made : state->made.count;
+
 		set_step(plan, state, i, &next);
-		account_step(plan, state, &moves[i],
-			     i + 1 < all ? moves[i + 1].made : state->made.count);
+		for (size_t j = moves[i].made; j < made_end; j++)
+			account(plan, state, chunk->kind, made[j].devids, made[j].stripes,
+				made[j].stripe_length);
+		account(plan, state, chunk->kind, chunk->devids, chunk->stripes,
+			-chunk->stripe_length);
 	}
 	plan->summary.steps = count;
 	plan->summary.beyond_limit = all - count;
@@ -199,10 +183,10 @@ static int keep_steps(struct btrfs_policy_plan *plan, const struct bp_plan_state
  * small tree blocks with seeks between them are slow, long extents fast.  Each
  * chunk needs some commits besides.  The estimate tells minutes from days.
  */
-static const struct {
-	unsigned int fast, slow;	/* MiB a second */
-	unsigned int commits_ms;	/* at most */
-} paces[] = { { 400, 100, 200 }, { 120, 10, 2000 } };
+enum { SSD, DISK, PACES };
+static const unsigned int fast[PACES] = { 400, 120 };		/* MiB a second */
+static const unsigned int slow[PACES] = { 100, 10 };
+static const unsigned int commits_ms[PACES] = { 200, 2000 };	/* at most */
 
 static bool any_rotational(const struct btrfs_policy_fs *fs, const uint64_t *devids,
 			   uint32_t count)
@@ -216,26 +200,24 @@ static bool any_rotational(const struct btrfs_policy_fs *fs, const uint64_t *dev
 	return false;
 }
 
-/* Steps on SSDs alone go by the first row of paces, those with a disk by the second. */
+/* A step that touches a disk goes at the pace of disks. */
 static void set_time(const struct btrfs_policy_fs *fs, struct btrfs_policy_plan *plan)
 {
-	uint64_t bytes[BP_ARRAY_SIZE(paces)] = {};
-	uint64_t chunks[BP_ARRAY_SIZE(paces)] = {}, least = 0, most = 0;
+	uint64_t bytes[PACES] = {}, chunks[PACES] = {}, least = 0, most = 0;
 
 	for (size_t i = 0; i < plan->summary.steps; i++) {
-		const struct btrfs_policy_step *step = &plan->steps[i].pub;
-		bool disk = any_rotational(fs, step->chunk->devids, step->chunk->stripes) ||
-			    any_rotational(fs, step->target_devids, step->targets);
+		const struct btrfs_policy_step *step = &plan->steps[i];
+		int pace = any_rotational(fs, step->chunk->devids, step->chunk->stripes) ||
+			   any_rotational(fs, step->target_devids, step->targets) ? DISK : SSD;
 
-		bytes[disk] += step->chunk->used;
-		chunks[disk]++;
+		bytes[pace] += step->chunk->used;
+		chunks[pace]++;
 	}
-	for (size_t i = 0; i < BP_ARRAY_SIZE(paces); i++) {
+	for (size_t i = 0; i < PACES; i++) {
 		uint64_t kib = bytes[i] >> 10;
 
-		least += kib * 1000 / ((uint64_t)paces[i].fast << 10);
-		most += kib * 1000 / ((uint64_t)paces[i].slow << 10) +
-			chunks[i] * paces[i].commits_ms;
+		least += kib * 1000 / ((uint64_t)fast[i] << 10);
+		most += kib * 1000 / ((uint64_t)slow[i] << 10) + chunks[i] * commits_ms[i];
 	}
 	plan->summary.least_seconds = least / 1000;
 	plan->summary.most_seconds = (most + 999) / 1000;
@@ -247,18 +229,15 @@ static int fill(struct btrfs_policy_plan *plan, struct bp_plan_state *state,
 		const struct bp_plan_choice *choice)
 {
 	struct btrfs_policy_plan_summary *summary = &plan->summary;
-	struct bp_blocked blocked = {};
-	int ret = bp_plan_search(state, choice, &blocked);
+	int ret = bp_plan_search(state, choice, &plan->blocked, &summary->short_bytes);
 
-	plan->blocked = blocked.text;
 	if (ret)
 		return ret;
 	summary->slack_floor = state->floor;
 	summary->slack_after = state->safety.slack;
-	if (!blocked.text)
+	if (!plan->blocked)
 		return keep_steps(plan, state, choice->limit);
 	summary->blocked = summary->misplaced ? summary->misplaced : 1;
-	summary->short_bytes = blocked.bytes;
 	return 0;
 }
 
@@ -317,7 +296,7 @@ BP_PUBLIC int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
 BP_PUBLIC const struct btrfs_policy_step *
 btrfs_policy_plan_step(const struct btrfs_policy_plan *plan, size_t index)
 {
-	return index < plan->summary.steps ? &plan->steps[index].pub : NULL;
+	return index < plan->summary.steps ? &plan->steps[index] : NULL;
 }
 
 BP_PUBLIC const struct btrfs_policy_plan_device *

@@ -37,16 +37,6 @@ static void set_args(struct btrfs_ioctl_balance_args *args,
 	}
 }
 
-static int explain(struct btrfs_policy_fs *fs, int err, const struct btrfs_policy_chunk *chunk)
-{
-	/* A paused balance that was not there a moment ago. */
-	if (err == -EINPROGRESS)
-		return bp_error(fs, -EBUSY, "another balance is running or paused on '%s'",
-				fs->mount_point);
-	return bp_failed(fs, err, "cannot move chunk %llu of '%s'",
-			 (unsigned long long)chunk->logical, fs->mount_point);
-}
-
 int bp_canceled(struct btrfs_policy_fs *fs, bool paused)
 {
 	return bp_error(fs, -ECANCELED,
@@ -55,27 +45,32 @@ int bp_canceled(struct btrfs_policy_fs *fs, bool paused)
 }
 
 /* -ECANCELED for a pause, too; -ENOSPC without a word; all else as the kernel says. */
-int bp_relocate(struct btrfs_policy_fs *fs, const struct btrfs_policy_chunk *chunk,
-		struct bp_relocation *relocation)
+int bp_relocate(struct btrfs_policy_fs *fs, const struct btrfs_policy_chunk *chunk, bool *moved,
+		bool *paused)
 {
 	struct btrfs_ioctl_balance_args args;
 	int ret, seen;
 
 	set_args(&args, chunk);
-	memset(relocation, 0, sizeof(*relocation));
+	*moved = *paused = false;
 	ret = fs->ops->balance(fs->backend, &args);
 	if (!ret) {
-		relocation->moved = args.stat.completed;
+		*moved = args.stat.completed;
 		return 0;
 	}
-	relocation->paused = args.state & BTRFS_BALANCE_STATE_PAUSE_REQ;
+	*paused = args.state & BTRFS_BALANCE_STATE_PAUSE_REQ;
 	if (ret == -ENOSPC) {
 		/* Of a pause that was asked for meanwhile the kernel says nothing then. */
-		seen = bp_leftover_is_paused(fs, chunk->logical, &relocation->paused);
-		if (seen || !relocation->paused)
+		seen = bp_leftover_is_paused(fs, chunk->logical, paused);
+		if (seen || !*paused)
 			return seen ? seen : ret;
 	}
-	if (ret == -ECANCELED || relocation->paused)
-		return bp_canceled(fs, relocation->paused);
-	return explain(fs, ret, chunk);
+	if (ret == -ECANCELED || *paused)
+		return bp_canceled(fs, *paused);
+	/* A paused balance that was not there a moment ago. */
+	if (ret == -EINPROGRESS)
+		return bp_error(fs, -EBUSY, "another balance is running or paused on '%s'",
+				fs->mount_point);
+	return bp_failed(fs, ret, "cannot move chunk %llu of '%s'",
+			 (unsigned long long)chunk->logical, fs->mount_point);
 }
