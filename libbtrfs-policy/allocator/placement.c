@@ -48,7 +48,7 @@ static int take_chunk(struct btrfs_policy_fs *fs, const struct bp_item *item, vo
 	uint64_t *devids = NULL;
 	int ret;
 
-	if (item->type != BTRFS_CHUNK_ITEM_KEY)
+	if (item->key.type != BTRFS_CHUNK_ITEM_KEY)
 		return 0;
 	ret = bp_decode_chunk(item, &chunk, &devids);
 	if (ret == -ENOMEM)
@@ -56,10 +56,10 @@ static int take_chunk(struct btrfs_policy_fs *fs, const struct bp_item *item, vo
 	if (ret == -EOPNOTSUPP)
 		return bp_error(fs, ret,
 				"chunk %llu of '%s' is remapped: the feature remap-tree is not supported yet",
-				(unsigned long long)item->offset, fs->mount_point);
+				(unsigned long long)item->key.offset, fs->mount_point);
 	if (ret)
 		return bp_error(fs, ret, "the item of chunk %llu of '%s' is damaged (%zu bytes)",
-				(unsigned long long)item->offset, fs->mount_point, item->length);
+				(unsigned long long)item->key.offset, fs->mount_point, item->length);
 	chunk.devids = devids;
 	chunk.offsets = devids + chunk.stripes;
 	ret = bp_placement_add_chunk(user, &chunk);
@@ -68,17 +68,6 @@ static int take_chunk(struct btrfs_policy_fs *fs, const struct bp_item *item, vo
 		return bp_nomem(fs);
 	}
 	return 0;
-}
-
-static int read_chunks(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
-{
-	const struct bp_range range = {
-		.tree = BTRFS_CHUNK_TREE_OBJECTID,
-		.first = { BTRFS_FIRST_CHUNK_TREE_OBJECTID, BTRFS_CHUNK_ITEM_KEY, 0 },
-		.last = { BTRFS_FIRST_CHUNK_TREE_OBJECTID, BTRFS_CHUNK_ITEM_KEY, UINT64_MAX },
-	};
-
-	return bp_tree_walk(fs, &range, take_chunk, placement);
 }
 
 static struct btrfs_policy_chunk *find_chunk(const struct btrfs_policy_placement *placement,
@@ -113,76 +102,46 @@ static int take_block_group(struct btrfs_policy_fs *fs, const struct bp_item *it
 	struct btrfs_policy_chunk *chunk;
 	uint64_t used;
 
-	if (item->type != BTRFS_BLOCK_GROUP_ITEM_KEY)
+	if (item->key.type != BTRFS_BLOCK_GROUP_ITEM_KEY)
 		return 0;
 	if (bp_decode_block_group(item, &used))
 		return bp_error(fs, -EUCLEAN,
 				"the item of block group %llu of '%s' is damaged (%zu bytes)",
-				(unsigned long long)item->objectid, fs->mount_point,
+				(unsigned long long)item->key.objectid, fs->mount_point,
 				item->length);
 	placement->remap_tree |= item->length == BP_LONG_GROUP_SIZE;
-	chunk = find_chunk(placement, item->objectid);
+	chunk = find_chunk(placement, item->key.objectid);
 	if (chunk)
 		chunk->used = used;
 	return 0;
 }
 
-static int read_group_tree(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
-{
-	const struct bp_range range = {
-		.tree = BTRFS_BLOCK_GROUP_TREE_OBJECTID,
-		.first = { 0, BTRFS_BLOCK_GROUP_ITEM_KEY, 0 },
-		.last = { UINT64_MAX, BTRFS_BLOCK_GROUP_ITEM_KEY, UINT64_MAX },
-	};
-
-	return bp_tree_walk(fs, &range, take_block_group, placement);
-}
-
-/*
- * In the extent tree the items stand between those of all extents, so each is
- * looked up by its exact key: its offset is the length of the chunk.
- */
-static int read_extent_tree(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
-{
-	struct bp_range range = { .tree = BTRFS_EXTENT_TREE_OBJECTID };
-	int ret = 0;
-
-	for (size_t i = 0; !ret && i < placement->chunk_count; i++) {
-		range.first.objectid = range.last.objectid = placement->chunks[i].logical;
-		range.first.type = range.last.type = BTRFS_BLOCK_GROUP_ITEM_KEY;
-		range.first.offset = range.last.offset = placement->chunks[i].length;
-		ret = bp_tree_walk(fs, &range, take_block_group, placement);
-	}
-	return ret;
-}
-
 static int read_usage(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
 {
-	int ret = read_group_tree(fs, placement);
+	struct bp_key first = { 0, BTRFS_BLOCK_GROUP_ITEM_KEY, 0 };
+	const struct bp_key last = { UINT64_MAX, BTRFS_BLOCK_GROUP_ITEM_KEY, UINT64_MAX };
+	int ret = bp_tree_walk(fs, BTRFS_BLOCK_GROUP_TREE_OBJECTID, &first, &last,
+			       take_block_group, placement);
 
-	return ret == -ENOENT ? read_extent_tree(fs, placement) : ret;
+	if (ret != -ENOENT)
+		return ret;
+	/*
+	 * In the extent tree the items are between those of all extents, so each is
+	 * looked up by its exact key: its offset is the length of the chunk.
+	 */
+	ret = 0;
+	for (size_t i = 0; !ret && i < placement->chunk_count; i++) {
+		first.objectid = placement->chunks[i].logical;
+		first.offset = placement->chunks[i].length;
+		ret = bp_tree_walk(fs, BTRFS_EXTENT_TREE_OBJECTID, &first, &first,
+				   take_block_group, placement);
+	}
+	return ret;
 }
 
 /* ---- Devices ------------------------------------------------------------ */
 
 /* With mixed block groups roles count for nothing, for system chunks neither. */
-static void fill_site(const struct btrfs_policy_fs *fs, const struct bp_device *device,
-		      struct bp_site *site, struct btrfs_policy_device_usage *usage)
-{
-	const struct btrfs_policy_device *pub = &device->pub;
-	uint64_t free_bytes = pub->size > pub->allocated ? pub->size - pub->allocated : 0;
-
-	usage->devid = pub->devid;
-	usage->size = pub->size;
-	usage->role = pub->role;
-	usage->unallocated = free_bytes;
-	site->devid = pub->devid;
-	site->size = pub->size;
-	site->role = fs->info.mixed ? BTRFS_POLICY_ROLE_DATA_PREFERRED : pub->role;
-	site->writeable = device->writeable;
-	site->room = free_bytes > BP_DEVICE_RESERVED ? free_bytes - BP_DEVICE_RESERVED : 0;
-}
-
 static int take_devices(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
 {
 	placement->devices = calloc(fs->device_count, sizeof(*placement->devices));
@@ -190,9 +149,21 @@ static int take_devices(struct btrfs_policy_fs *fs, struct btrfs_policy_placemen
 	if (!placement->devices || !placement->sites)
 		return bp_nomem(fs);
 	placement->device_count = fs->device_count;
-	for (size_t i = 0; i < fs->device_count; i++)
-		fill_site(fs, &fs->devices[i], &placement->sites[i],
-			  &placement->devices[i]);
+	for (size_t i = 0; i < fs->device_count; i++) {
+		const struct btrfs_policy_device *pub = &fs->devices[i].pub;
+		uint64_t left = pub->size > pub->allocated ? pub->size - pub->allocated : 0;
+
+		placement->devices[i] = (struct btrfs_policy_device_usage){
+			.devid = pub->devid, .size = pub->size, .role = pub->role,
+			.unallocated = left,
+		};
+		placement->sites[i] = (struct bp_site){
+			.devid = pub->devid, .size = pub->size,
+			.role = fs->info.mixed ? BTRFS_POLICY_ROLE_DATA_PREFERRED : pub->role,
+			.writeable = fs->devices[i].writeable,
+			.room = left > BP_DEVICE_RESERVED ? left - BP_DEVICE_RESERVED : 0,
+		};
+	}
 	return 0;
 }
 
@@ -275,8 +246,11 @@ static int add_chunk(struct btrfs_policy_placement *placement,
 	return 0;
 }
 
-static void forget_sums(struct btrfs_policy_placement *placement)
+/* Again, too, when sites have changed. */
+int bp_placement_sum(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
 {
+	int ret = 0;
+
 	placement->profile_count = 0;
 	memset(&placement->totals, 0, sizeof(placement->totals));
 	for (size_t i = 0; i < placement->device_count; i++) {
@@ -286,14 +260,6 @@ static void forget_sums(struct btrfs_policy_placement *placement)
 		memset(usage->chunks, 0, sizeof(usage->chunks));
 		memset(usage->misplaced_bytes, 0, sizeof(usage->misplaced_bytes));
 	}
-}
-
-/* Again, too, when sites have changed. */
-int bp_placement_sum(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
-{
-	int ret = 0;
-
-	forget_sums(placement);
 	for (size_t i = 0; !ret && i < placement->chunk_count; i++) {
 		struct btrfs_policy_chunk *chunk = &placement->chunks[i];
 
@@ -303,23 +269,14 @@ int bp_placement_sum(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *
 	return ret ? bp_nomem(fs) : 0;
 }
 
-/* What metadata keeps back for itself; unknown to kernels that do not show it. */
-static int read_reserve(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
-{
-	_cleanup_free_ char *text = NULL;
-	int ret = bp_sysfs_read(fs, "allocation/global_rsv_size", 0, &text);
-
-	if (ret == -ENOENT)
-		return 0;
-	if (!ret)
-		placement->global_reserve = strtoull(text, NULL, 10);
-	return ret;
-}
-
 BP_PUBLIC int btrfs_policy_placement_read(struct btrfs_policy_fs *fs,
 					  struct btrfs_policy_placement **placement)
 {
+	const uint64_t objectid = BTRFS_FIRST_CHUNK_TREE_OBJECTID;
+	const struct bp_key first = { objectid, BTRFS_CHUNK_ITEM_KEY, 0 };
+	const struct bp_key last = { objectid, BTRFS_CHUNK_ITEM_KEY, UINT64_MAX };
 	_cleanup_placement_ struct btrfs_policy_placement *new = NULL;
+	_cleanup_free_ char *reserve = NULL;
 	int ret;
 
 	if (!fs->open)
@@ -329,13 +286,17 @@ BP_PUBLIC int btrfs_policy_placement_read(struct btrfs_policy_fs *fs,
 		return bp_nomem(fs);
 	ret = take_devices(fs, new);
 	if (!ret)
-		ret = read_chunks(fs, new);
+		ret = bp_tree_walk(fs, BTRFS_CHUNK_TREE_OBJECTID, &first, &last, take_chunk, new);
 	if (!ret)
 		ret = read_usage(fs, new);
-	if (!ret)
-		ret = read_reserve(fs, new);
-	if (!ret)
-		ret = bp_placement_sum(fs, new);
+	if (ret)
+		return ret;
+	/* What metadata keeps back for itself; unknown to kernels that do not show it. */
+	ret = bp_sysfs_read(fs, "allocation/global_rsv_size", 0, &reserve);
+	if (ret && ret != -ENOENT)
+		return ret;
+	new->global_reserve = ret ? 0 : strtoull(reserve, NULL, 10);
+	ret = bp_placement_sum(fs, new);
 	if (!ret)
 		*placement = bp_steal(new);
 	return ret;

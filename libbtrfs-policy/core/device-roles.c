@@ -16,12 +16,12 @@ static int take_device_item(struct btrfs_policy_fs *fs, const struct bp_item *it
 	struct btrfs_dev_item raw;
 	struct bp_device *device;
 
-	if (item->type != BTRFS_DEV_ITEM_KEY)
+	if (item->key.type != BTRFS_DEV_ITEM_KEY)
 		return 0;
 	if (bp_decode_device(item, &raw))
 		return bp_error(fs, -EUCLEAN,
 				"the item of device %llu of '%s' is damaged (%zu bytes)",
-				(unsigned long long)item->offset, fs->mount_point, item->length);
+				(unsigned long long)item->key.offset, fs->mount_point, item->length);
 	device = bp_device_find(fs, raw.devid);
 	if (!device)
 		return 0;
@@ -31,41 +31,24 @@ static int take_device_item(struct btrfs_policy_fs *fs, const struct bp_item *it
 	return 0;
 }
 
-static int read_items(struct btrfs_policy_fs *fs)
-{
-	const struct bp_range range = {
-		.tree = BTRFS_CHUNK_TREE_OBJECTID,
-		.first = { BTRFS_DEV_ITEMS_OBJECTID, BTRFS_DEV_ITEM_KEY, 0 },
-		.last = { BTRFS_DEV_ITEMS_OBJECTID, BTRFS_DEV_ITEM_KEY, UINT64_MAX },
-	};
-
-	return bp_tree_walk(fs, &range, take_device_item, NULL);
-}
-
-static int parse_role(const char *text, enum btrfs_policy_role *role)
-{
-	_cleanup_free_ char *word = NULL;
-	int ret;
-
-	ret = bp_choice_current(text, &word);
-	if (ret)
-		return ret;
-	/* With the number that stands on disk behind it: "foreign:4". */
-	if (!strncmp(word, "foreign", 7)) {
-		*role = BTRFS_POLICY_ROLE_FOREIGN;
-		return 0;
-	}
-	return btrfs_policy_role_parse(word, role);
-}
-
 static int role_from_text(struct btrfs_policy_fs *fs, const char *text,
 			  enum btrfs_policy_role *role)
 {
+	_cleanup_free_ char *word = NULL;
 	char *end;
 	uint64_t type;
+	int ret;
 
-	if (!bp_is_hint_kernel(fs))
-		return parse_role(text, role);
+	if (!bp_is_hint_kernel(fs)) {
+		ret = bp_choice_current(text, &word);
+		if (ret)
+			return ret;
+		/* With the number that is on disk behind it: "foreign:4". */
+		if (strncmp(word, "foreign", 7))
+			return btrfs_policy_role_parse(word, role);
+		*role = BTRFS_POLICY_ROLE_FOREIGN;
+		return 0;
+	}
 	errno = 0;
 	type = strtoull(text, &end, 0);
 	if (errno || end == text || *end)
@@ -94,32 +77,29 @@ int bp_role_current(struct btrfs_policy_fs *fs, uint64_t devid, enum btrfs_polic
 	return 0;
 }
 
-static int read_in_force(struct btrfs_policy_fs *fs, struct btrfs_policy_device *device)
-{
-	int ret;
-
-	ret = bp_role_current(fs, device->devid, &device->role);
-	/* A seed device is no member of the array that roles act on. */
-	if (ret == -ENOENT)
-		return 0;
-	device->role_in_force = !ret && btrfs_policy_enforced(fs, NULL);
-	return ret;
-}
-
 /*
  * Without CAP_SYS_ADMIN trees cannot be searched: the roles stay unknown unless
  * the kernel shows them in files.
  */
 int bp_device_roles_read(struct btrfs_policy_fs *fs)
 {
-	int ret;
+	const struct bp_key first = { BTRFS_DEV_ITEMS_OBJECTID, BTRFS_DEV_ITEM_KEY, 0 };
+	const struct bp_key last = { BTRFS_DEV_ITEMS_OBJECTID, BTRFS_DEV_ITEM_KEY, UINT64_MAX };
+	int ret = bp_tree_walk(fs, BTRFS_CHUNK_TREE_OBJECTID, &first, &last, take_device_item, NULL);
 
-	ret = read_items(fs);
 	if (ret == -EPERM || ret == -EACCES)
 		ret = 0;
 	if (ret || !bp_capable(fs, "roles-set"))
 		return ret;
-	for (size_t i = 0; !ret && i < fs->device_count; i++)
-		ret = read_in_force(fs, &fs->devices[i].pub);
+	for (size_t i = 0; !ret && i < fs->device_count; i++) {
+		struct btrfs_policy_device *device = &fs->devices[i].pub;
+
+		ret = bp_role_current(fs, device->devid, &device->role);
+		if (!ret)
+			device->role_in_force = fs->enforced;
+		/* A seed device is no member of the array that roles act on. */
+		else if (ret == -ENOENT)
+			ret = 0;
+	}
 	return ret;
 }

@@ -13,65 +13,14 @@
 /* An item is at most a tree block of 64KiB, so one always fits. */
 #define BUFFER_SIZE (128 * 1024)
 
-static void cursor_start(struct btrfs_ioctl_search_key *key, const struct bp_range *range)
+int bp_key_compare(const struct bp_key *a, const struct bp_key *b)
 {
-	memset(key, 0, sizeof(*key));
-	key->tree_id = range->tree;
-	key->min_objectid = range->first.objectid;
-	key->min_type = range->first.type;
-	key->min_offset = range->first.offset;
-	key->max_objectid = range->last.objectid;
-	key->max_type = range->last.type;
-	key->max_offset = range->last.offset;
-	key->max_transid = UINT64_MAX;
+	if (a->objectid != b->objectid)
+		return a->objectid < b->objectid ? -1 : 1;
+	if (a->type != b->type)
+		return a->type < b->type ? -1 : 1;
+	return (a->offset > b->offset) - (a->offset < b->offset);
 }
-
-/* Go behind an item; false at the end of all keys. */
-static bool cursor_advance(struct btrfs_ioctl_search_key *key, const struct bp_item *item)
-{
-	key->min_objectid = item->objectid;
-	key->min_type = item->type;
-	key->min_offset = item->offset + 1;
-	if (key->min_offset)
-		return true;
-	key->min_type = item->type + 1;
-	if (key->min_type <= UINT8_MAX)
-		return true;
-	key->min_type = 0;
-	return ++key->min_objectid != 0;
-}
-
-static bool before_cursor(const struct btrfs_ioctl_search_key *key, const struct bp_item *item)
-{
-	if (item->objectid != key->min_objectid)
-		return item->objectid < key->min_objectid;
-	if (item->type != key->min_type)
-		return item->type < key->min_type;
-	return item->offset < key->min_offset;
-}
-
-static bool behind_end(const struct btrfs_ioctl_search_key *key)
-{
-	if (key->min_objectid != key->max_objectid)
-		return key->min_objectid > key->max_objectid;
-	if (key->min_type != key->max_type)
-		return key->min_type > key->max_type;
-	return key->min_offset > key->max_offset;
-}
-
-static int damaged(struct btrfs_policy_fs *fs, const char *what)
-{
-	return bp_error(fs, -EUCLEAN, "the kernel handed back %s of '%s' that makes no sense",
-			what, fs->mount_point);
-}
-
-struct walk {
-	struct btrfs_ioctl_search_key *key;
-	const uint8_t *buf;
-	bp_item_fn fn;
-	void *user;
-	bool ended;
-};
 
 /* Take the item at *pos out of the buffer, move *pos behind it. */
 static int take_item(const uint8_t *buf, size_t *pos, struct bp_item *item)
@@ -82,41 +31,13 @@ static int take_item(const uint8_t *buf, size_t *pos, struct bp_item *item)
 		return -EUCLEAN;
 	memcpy(&header, buf + *pos, sizeof(header));
 	*pos += sizeof(header);
-	if (header.len > BUFFER_SIZE - *pos)
+	if (header.len > BUFFER_SIZE - *pos || header.type > UINT8_MAX)
 		return -EUCLEAN;
-	item->objectid = header.objectid;
-	item->type = header.type;
-	item->offset = header.offset;
+	item->key = (struct bp_key){ header.objectid, header.type, header.offset };
 	item->data = buf + *pos;
 	item->length = header.len;
 	*pos += header.len;
 	return 0;
-}
-
-/* A key that goes backwards would make the walk endless. */
-static int walk_buffer(struct btrfs_policy_fs *fs, struct walk *walk)
-{
-	uint32_t items = walk->key->nr_items;
-	struct bp_item item;
-	size_t pos = 0;
-	int ret;
-
-	for (uint32_t i = 0; i < items; i++) {
-		if (take_item(walk->buf, &pos, &item) || before_cursor(walk->key, &item))
-			return damaged(fs, "a piece of a tree");
-		ret = walk->fn(fs, &item, walk->user);
-		if (ret)
-			return ret;
-		walk->ended = !cursor_advance(walk->key, &item) || behind_end(walk->key);
-	}
-	return 0;
-}
-
-static int search_buffer(struct btrfs_policy_fs *fs)
-{
-	if (!fs->search)
-		fs->search = malloc(sizeof(*fs->search) + BUFFER_SIZE);
-	return fs->search ? 0 : bp_nomem(fs);
 }
 
 /* The trees that are read here. */
@@ -132,39 +53,69 @@ static const char *tree_name(uint64_t tree)
 	}
 }
 
+/* Search from `next` on, into the buffer; the number of items is in its key then. */
+static int search(struct btrfs_policy_fs *fs, uint64_t tree, const struct bp_key *next,
+		  const struct bp_key *last)
+{
+	int ret;
+
+	if (!fs->search)
+		fs->search = malloc(sizeof(*fs->search) + BUFFER_SIZE);
+	if (!fs->search)
+		return bp_nomem(fs);
+	fs->search->key = (struct btrfs_ioctl_search_key){
+		.tree_id = tree, .nr_items = UINT32_MAX, .max_transid = UINT64_MAX,
+		.min_objectid = next->objectid, .max_objectid = last->objectid,
+		.min_type = next->type, .max_type = last->type,
+		.min_offset = next->offset, .max_offset = last->offset,
+	};
+	fs->search->buf_size = BUFFER_SIZE;
+	ret = fs->ops->tree_search(fs->backend, fs->search);
+	if (ret == -EUCLEAN && fs->ops->why)
+		return bp_error(fs, ret, "cannot read the %s of '%s': %s", tree_name(tree),
+				fs->mount_point, fs->ops->why(fs->backend));
+	if (ret < 0)
+		return bp_failed(fs, ret, "cannot read the %s of '%s'", tree_name(tree),
+				 fs->mount_point);
+	return 0;
+}
+
 /*
  * Call `fn` for every item in the range; its value other than 0 ends the walk.
  * It must not walk itself: there is one buffer.
  */
-int bp_tree_walk(struct btrfs_policy_fs *fs, const struct bp_range *range, bp_item_fn fn,
+int bp_tree_walk(struct btrfs_policy_fs *fs, uint64_t tree, const struct bp_key *first,
+		 const struct bp_key *last,
+		 int (*fn)(struct btrfs_policy_fs *fs, const struct bp_item *item, void *user),
 		 void *user)
 {
-	struct walk walk = { .fn = fn, .user = user };
-	int ret = search_buffer(fs);
+	struct bp_key next = *first;
+	struct bp_item item;
 
-	if (ret)
-		return ret;
-	walk.key = &fs->search->key;
-	walk.buf = (const uint8_t *)fs->search->buf;
-	cursor_start(walk.key, range);
-	while (!walk.ended) {
-		walk.key->nr_items = UINT32_MAX;
-		fs->search->buf_size = BUFFER_SIZE;
-		ret = fs->ops->tree_search(fs->backend, fs->search);
-		if (ret == -EUCLEAN && fs->ops->why)
-			return bp_error(fs, ret, "cannot read the %s of '%s': %s",
-					tree_name(range->tree), fs->mount_point,
-					fs->ops->why(fs->backend));
-		if (ret < 0)
-			return bp_failed(fs, ret, "cannot read the %s of '%s'",
-					 tree_name(range->tree), fs->mount_point);
-		if (!walk.key->nr_items)
-			return 0;
-		ret = walk_buffer(fs, &walk);
-		if (ret)
+	for (;;) {
+		int ret = search(fs, tree, &next, last);
+		size_t pos = 0;
+
+		if (ret || !fs->search->key.nr_items)
 			return ret;
+		for (uint32_t i = 0; i < fs->search->key.nr_items; i++) {
+			/* A key that goes backwards would make the walk endless. */
+			if (take_item((const uint8_t *)fs->search->buf, &pos, &item) ||
+			    bp_key_compare(&item.key, &next) < 0)
+				return bp_error(fs, -EUCLEAN,
+						"the kernel handed back a piece of a tree of '%s' that makes no sense",
+						fs->mount_point);
+			ret = fn(fs, &item, user);
+			if (ret)
+				return ret;
+			/* Behind this one, unless it is the last of all keys. */
+			next = item.key;
+			if (!++next.offset && !++next.type && !++next.objectid)
+				return 0;
+		}
+		if (bp_key_compare(&next, last) > 0)
+			return 0;
 	}
-	return 0;
 }
 
 int bp_decode_device(const struct bp_item *item, struct btrfs_dev_item *device)
@@ -209,7 +160,7 @@ int bp_decode_chunk(const struct bp_item *item, struct btrfs_policy_chunk *chunk
 	if (item->length < head)
 		return -EUCLEAN;
 	memcpy(&raw, item->data, head);
-	chunk->logical = item->offset;
+	chunk->logical = item->key.offset;
 	chunk->length = le64toh(raw.length);
 	chunk->type = le64toh(raw.type);
 	if (chunk->type & BP_CHUNK_REMAPPED)
@@ -237,5 +188,5 @@ int bp_decode_block_group(const struct bp_item *item, uint64_t *used)
 	memcpy(&raw, item->data, sizeof(raw));
 	*used = le64toh(raw.used);
 	/* The key has the length. */
-	return *used > item->offset ? -EUCLEAN : 0;
+	return *used > item->key.offset ? -EUCLEAN : 0;
 }

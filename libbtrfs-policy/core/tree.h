@@ -7,14 +7,6 @@
 
 #include "core/handle.h"
 
-struct bp_item {
-	uint64_t objectid;
-	uint32_t type;
-	uint64_t offset;
-	const void *data;
-	size_t length;
-};
-
 /* Trees are ordered by these, member by member. */
 struct bp_key {
 	uint64_t objectid;
@@ -22,13 +14,16 @@ struct bp_key {
 	uint64_t offset;
 };
 
-struct bp_range {
-	uint64_t tree;
-	struct bp_key first, last;
+struct bp_item {
+	struct bp_key key;
+	const void *data;
+	size_t length;
 };
 
-typedef int (*bp_item_fn)(struct btrfs_policy_fs *fs, const struct bp_item *item, void *user);
-int bp_tree_walk(struct btrfs_policy_fs *fs, const struct bp_range *range, bp_item_fn fn,
+int bp_key_compare(const struct bp_key *a, const struct bp_key *b);
+int bp_tree_walk(struct btrfs_policy_fs *fs, uint64_t tree, const struct bp_key *first,
+		 const struct bp_key *last,
+		 int (*fn)(struct btrfs_policy_fs *fs, const struct bp_item *item, void *user),
 		 void *user);
 /*
  * With the feature remap-tree, which older headers do not have: chunks of that tree, chunks whose

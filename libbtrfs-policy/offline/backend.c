@@ -38,7 +38,7 @@ static void offline_destroy(void *self)
 		free(off->disks[i].path);
 	}
 	for (size_t i = 0; i < BP_LEVEL_MAX; i++)
-		free(off->nodes[i].data);
+		free(off->blocks[i]);
 	bp_map_free(off);
 	free(off->disks);
 	free(off);
@@ -132,17 +132,15 @@ static int open_disk(struct bp_offline *off, const char *path)
 
 /* ---- What the chunk tree has -------------------------------------------- */
 
-static int take_device(struct bp_offline *off, const struct bp_key *key, const uint8_t *data,
-		       uint32_t length)
+static int take_device(struct bp_offline *off, const struct bp_item *item)
 {
-	const struct bp_item item = { key->objectid, key->type, key->offset, data, length };
 	struct btrfs_dev_item decoded;
 	struct bp_disk *disk;
 
-	if (bp_decode_device(&item, &decoded) || decoded.devid != key->offset ||
+	if (bp_decode_device(item, &decoded) || decoded.devid != item->key.offset ||
 	    !decoded.devid || decoded.devid > DEVID_MAX || off->disk_count >= DISKS_MAX)
 		return bp_wrong(off, "the item of device %llu makes no sense",
-				(unsigned long long)key->offset);
+				(unsigned long long)item->key.offset);
 	disk = find_disk(off, decoded.devid);
 	if (!disk)
 		disk = add_disk(off, decoded.devid);
@@ -153,16 +151,17 @@ static int take_device(struct bp_offline *off, const struct bp_key *key, const u
 	return 0;
 }
 
-static int take_item(void *user, const struct bp_key *key, const uint8_t *data, uint32_t length)
+static int take_item(void *user, const struct bp_item *item)
 {
+	const struct bp_key *key = &item->key;
 	struct bp_offline *off = user;
 
 	if (key->type == BTRFS_CHUNK_ITEM_KEY && key->objectid != BTRFS_FIRST_CHUNK_TREE_OBJECTID)
 		return bp_wrong(off, "the key of chunk %llu makes no sense",
 				(unsigned long long)key->offset);
 	if (key->type == BTRFS_CHUNK_ITEM_KEY)
-		return bp_map_add(off, key->offset, data, length);
-	return key->type == BTRFS_DEV_ITEM_KEY ? take_device(off, key, data, length) : 0;
+		return bp_map_add(off, key->offset, item->data, item->length);
+	return key->type == BTRFS_DEV_ITEM_KEY ? take_device(off, item) : 0;
 }
 
 static int read_chunk_tree(struct bp_offline *off)
@@ -291,20 +290,20 @@ struct search {
 	uint32_t items;
 };
 
-static int put_item(void *user, const struct bp_key *key, const uint8_t *data, uint32_t length)
+static int put_item(void *user, const struct bp_item *item)
 {
 	struct search *search = user;
 	uint8_t *to = (uint8_t *)search->args->buf + search->filled;
 	struct btrfs_ioctl_search_header header = {
-		.objectid = key->objectid, .type = key->type, .offset = key->offset,
-		.len = length,
+		.objectid = item->key.objectid, .type = item->key.type,
+		.offset = item->key.offset, .len = item->length,
 	};
 
-	if (search->args->buf_size - search->filled < sizeof(header) + length)
+	if (search->args->buf_size - search->filled < sizeof(header) + item->length)
 		return 1;
 	memcpy(to, &header, sizeof(header));
-	memcpy(to + sizeof(header), data, length);
-	search->filled += sizeof(header) + length;
+	memcpy(to + sizeof(header), item->data, item->length);
+	search->filled += sizeof(header) + item->length;
 	return ++search->items == search->args->key.nr_items;
 }
 
@@ -427,20 +426,11 @@ const struct bp_backend bp_backend_offline = {
 	.sleep = offline_sleep,
 };
 
-static int offline_error(struct btrfs_policy_fs *fs, int err, char *why)
-{
-	if (!why)
-		return bp_nomem(fs);
-	bp_error(fs, err, "cannot read %s", why);
-	free(why);
-	return err;
-}
-
 BP_PUBLIC int btrfs_policy_fs_open_offline(struct btrfs_policy_fs *fs, char *const *paths,
 					   size_t count)
 {
+	_cleanup_free_ char *why = NULL;
 	struct bp_offline *off;
-	char *why;
 	int ret;
 
 	if (fs->open || !count)
@@ -448,6 +438,6 @@ BP_PUBLIC int btrfs_policy_fs_open_offline(struct btrfs_policy_fs *fs, char *con
 						     "no device given", fs->mount_point);
 	ret = open_devices(&off, paths, count, &why);
 	if (ret)
-		return offline_error(fs, ret, why);
+		return why ? bp_error(fs, ret, "cannot read %s", why) : bp_nomem(fs);
 	return bp_fs_switch(fs, &bp_backend_offline, off, paths[0]);
 }

@@ -40,36 +40,27 @@ static int crc32c(const uint8_t *data, size_t size, uint8_t *csum)
 	return 4;
 }
 
-static int xxhash(const uint8_t *data, size_t size, uint8_t *csum)
-{
-#if HAVE_XXHASH
-	uint64_t hash = XXH64(data, size, 0);
-
-	for (int i = 0; i < 8; i++)
-		csum[i] = hash >> 8 * i;
-	return 8;
-#else
-	return 0;
-#endif
-}
-
-static int digest(bool blake2, const uint8_t *data, size_t size, uint8_t *csum)
-{
-#if HAVE_GCRYPT
-	gcry_md_hash_buffer(blake2 ? GCRY_MD_BLAKE2B_256 : GCRY_MD_SHA256, csum, data, size);
-	return BP_CSUM_SIZE;
-#else
-	return 0;
-#endif
-}
-
 int bp_csum(uint16_t type, const uint8_t *data, size_t size, uint8_t *csum)
 {
 	if (type == CSUM_CRC32C)
 		return crc32c(data, size, csum);
-	if (type == CSUM_XXHASH)
-		return xxhash(data, size, csum);
-	return digest(type == CSUM_BLAKE2, data, size, csum);
+#if HAVE_XXHASH
+	if (type == CSUM_XXHASH) {
+		uint64_t hash = XXH64(data, size, 0);
+
+		for (int i = 0; i < 8; i++)
+			csum[i] = hash >> 8 * i;
+		return 8;
+	}
+#endif
+#if HAVE_GCRYPT
+	if (type == CSUM_SHA256 || type == CSUM_BLAKE2) {
+		gcry_md_hash_buffer(type == CSUM_BLAKE2 ? GCRY_MD_BLAKE2B_256 : GCRY_MD_SHA256,
+				    csum, data, size);
+		return BP_CSUM_SIZE;
+	}
+#endif
+	return 0;
 }
 
 /* The first 32 bytes of a block hold the checksum of the rest. */

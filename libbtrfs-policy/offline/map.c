@@ -17,7 +17,7 @@
 void bp_map_free(struct bp_offline *off)
 {
 	for (size_t i = 0; i < off->chunk_count; i++)
-		free(off->chunks[i].stripes);
+		free((uint64_t *)off->chunks[i].devids);
 	free(off->chunks);
 	off->chunks = NULL;
 	off->chunk_count = off->chunk_space = 0;
@@ -39,24 +39,12 @@ static size_t position(const struct bp_offline *off, uint64_t logical)
 	return low;
 }
 
-const struct bp_map_chunk *bp_map_find(const struct bp_offline *off, uint64_t logical)
-{
-	size_t at = position(off, logical);
-	const struct bp_map_chunk *chunk;
-
-	if (at == off->chunk_count || off->chunks[at].logical != logical) {
-		if (!at)
-			return NULL;
-		at--;
-	}
-	chunk = &off->chunks[at];
-	return logical - chunk->logical < chunk->length ? chunk : NULL;
-}
-
 static int decode(struct bp_offline *off, const uint8_t *data, size_t length,
-		  struct bp_map_chunk *chunk)
+		  struct btrfs_policy_chunk *chunk)
 {
 	const struct bp_profile *profile;
+	uint32_t substripes;
+	uint64_t *devids;
 
 	if (length < CHUNK_HEAD)
 		return bp_wrong(off, "a chunk item has %zu bytes", length);
@@ -67,26 +55,27 @@ static int decode(struct bp_offline *off, const uint8_t *data, size_t length,
 			 (unsigned long long)chunk->logical);
 		return -EOPNOTSUPP;
 	}
-	chunk->count = bp_get16(data + 44);
-	chunk->sub_stripes = bp_get16(data + 46);
+	chunk->stripes = bp_get16(data + 44);
+	substripes = bp_get16(data + 46);
 	profile = bp_profile_of(chunk->type);
-	if (!chunk->count || length != CHUNK_HEAD + (size_t)chunk->count * STRIPE_SIZE ||
+	if (!chunk->stripes || length != CHUNK_HEAD + (size_t)chunk->stripes * STRIPE_SIZE ||
 	    bp_get64(data + 16) != STRIPE_LENGTH || !chunk->length ||
 	    chunk->logical + chunk->length < chunk->logical || !profile ||
-	    !bp_stripe_length(profile, chunk->length, chunk->count))
+	    !(chunk->stripe_length = bp_stripe_length(profile, chunk->length, chunk->stripes)))
 		return bp_wrong(off, "chunk %llu makes no sense",
 				(unsigned long long)chunk->logical);
 	if (profile->flag == BTRFS_BLOCK_GROUP_RAID10 &&
-	    (chunk->sub_stripes != 2 || chunk->count % 2))
+	    (substripes != 2 || chunk->stripes % 2))
 		return bp_wrong(off, "chunk %llu has %u substripes of %u",
-				(unsigned long long)chunk->logical, chunk->sub_stripes,
-				chunk->count);
-	chunk->stripes = calloc(chunk->count, sizeof(*chunk->stripes));
-	if (!chunk->stripes)
+				(unsigned long long)chunk->logical, substripes,
+				chunk->stripes);
+	chunk->devids = devids = calloc(2 * chunk->stripes, sizeof(*devids));
+	if (!devids)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < chunk->count; i++) {
-		chunk->stripes[i].devid = bp_get64(data + CHUNK_HEAD + i * STRIPE_SIZE);
-		chunk->stripes[i].offset = bp_get64(data + CHUNK_HEAD + i * STRIPE_SIZE + 8);
+	chunk->offsets = devids + chunk->stripes;
+	for (uint32_t i = 0; i < chunk->stripes; i++) {
+		devids[i] = bp_get64(data + CHUNK_HEAD + i * STRIPE_SIZE);
+		devids[chunk->stripes + i] = bp_get64(data + CHUNK_HEAD + i * STRIPE_SIZE + 8);
 	}
 	return 0;
 }
@@ -94,7 +83,7 @@ static int decode(struct bp_offline *off, const uint8_t *data, size_t length,
 static int grow(struct bp_offline *off)
 {
 	size_t space = off->chunk_space ? 2 * off->chunk_space : 64;
-	struct bp_map_chunk *chunks;
+	struct btrfs_policy_chunk *chunks;
 
 	if (off->chunk_count < off->chunk_space)
 		return 0;
@@ -106,38 +95,30 @@ static int grow(struct bp_offline *off)
 	return 0;
 }
 
-/* `at` is where the chunk belongs; one with the same address is about to be replaced. */
-static int check_neighbours(struct bp_offline *off, const struct bp_map_chunk *chunk, size_t at)
-{
-	const struct bp_map_chunk *before = at ? &off->chunks[at - 1] : NULL;
-	const struct bp_map_chunk *behind;
-
-	at += at < off->chunk_count && off->chunks[at].logical == chunk->logical;
-	behind = at < off->chunk_count ? &off->chunks[at] : NULL;
-	if ((before && chunk->logical - before->logical < before->length) ||
-	    (behind && behind->logical - chunk->logical < chunk->length))
-		return bp_wrong(off, "chunk %llu overlaps another one",
-				(unsigned long long)chunk->logical);
-	return 0;
-}
-
 /* A chunk that is known already, from the superblock, is replaced. */
 int bp_map_add(struct bp_offline *off, uint64_t logical, const uint8_t *data, size_t length)
 {
-	struct bp_map_chunk chunk = { .logical = logical };
-	size_t at = position(off, logical);
+	struct btrfs_policy_chunk chunk = { .logical = logical };
+	size_t at = position(off, logical), next = at;
+	const struct btrfs_policy_chunk *before, *behind;
 	int ret = grow(off);
 
 	if (!ret)
 		ret = decode(off, data, length, &chunk);
-	if (!ret)
-		ret = check_neighbours(off, &chunk, at);
+	if (at < off->chunk_count && off->chunks[at].logical == logical)
+		next++;
+	before = at ? &off->chunks[at - 1] : NULL;
+	behind = next < off->chunk_count ? &off->chunks[next] : NULL;
+	if (!ret && ((before && logical - before->logical < before->length) ||
+		     (behind && behind->logical - logical < chunk.length)))
+		ret = bp_wrong(off, "chunk %llu overlaps another one",
+			       (unsigned long long)logical);
 	if (ret) {
-		free(chunk.stripes);
+		free((uint64_t *)chunk.devids);
 		return ret;
 	}
-	if (at < off->chunk_count && off->chunks[at].logical == logical) {
-		free(off->chunks[at].stripes);
+	if (next > at) {
+		free((uint64_t *)off->chunks[at].devids);
 		off->chunks[at] = chunk;
 		return 0;
 	}
@@ -195,20 +176,17 @@ static struct extent *sorted_extents(const struct bp_offline *off, size_t *count
 	size_t n = 0;
 
 	for (size_t i = 0; i < off->chunk_count; i++)
-		n += off->chunks[i].count;
+		n += off->chunks[i].stripes;
 	extents = calloc(n + 1, sizeof(*extents));
 	*count = n;
 	if (!extents)
 		return NULL;
 	n = 0;
 	for (size_t i = 0; i < off->chunk_count; i++) {
-		const struct bp_map_chunk *chunk = &off->chunks[i];
-		uint64_t length = bp_stripe_length(bp_profile_of(chunk->type), chunk->length,
-						   chunk->count);
-
-		for (uint32_t j = 0; j < chunk->count; j++)
-			extents[n++] = (struct extent){ chunk->stripes[j].devid,
-							chunk->stripes[j].offset, length };
+		const struct btrfs_policy_chunk *chunk = &off->chunks[i];
+		for (uint32_t j = 0; j < chunk->stripes; j++)
+			extents[n++] = (struct extent){ chunk->devids[j], chunk->offsets[j],
+							chunk->stripe_length };
 	}
 	qsort(extents, n, sizeof(*extents), by_place);
 	return extents;
@@ -240,40 +218,36 @@ static uint64_t split(uint64_t offset, uint32_t parts, uint32_t *part)
 	return row / parts * STRIPE_LENGTH + offset % STRIPE_LENGTH;
 }
 
-static uint32_t stripe_of(const struct bp_map_chunk *chunk, const struct bp_profile *profile,
-			  uint64_t offset, uint32_t mirror, uint64_t *inside)
+int bp_map_place(struct bp_offline *off, uint64_t logical, uint32_t mirror, uint64_t *devid,
+		 uint64_t *offset)
 {
-	uint32_t part, parts = (chunk->count - profile->parity) / profile->copies;
-
-	if (profile->devs_max) {	/* copies of the whole */
-		*inside = offset;
-		return mirror;
-	}
-	*inside = split(offset, parts, &part);
-	if (profile->parity)		/* parity wanders */
-		return (*inside / STRIPE_LENGTH + part) % chunk->count;
-	return part * profile->copies + mirror;
-}
-
-int bp_map_place(struct bp_offline *off, uint64_t logical, uint32_t mirror,
-		 struct bp_stripe *place)
-{
-	const struct bp_map_chunk *chunk = bp_map_find(off, logical);
+	size_t at = position(off, logical);
+	const struct btrfs_policy_chunk *chunk;
 	const struct bp_profile *profile;
 	uint64_t inside;
-	uint32_t stripe;
+	uint32_t stripe, part = 0;
 
-	if (!chunk)
+	if (at && (at == off->chunk_count || off->chunks[at].logical != logical))
+		at--;
+	chunk = &off->chunks[at];
+	if (at == off->chunk_count || logical - chunk->logical >= chunk->length)
 		return bp_wrong(off, "address %llu is in no chunk", (unsigned long long)logical);
 	profile = bp_profile_of(chunk->type);
 	if (mirror >= profile->copies)
 		return -ENOENT;
-	stripe = stripe_of(chunk, profile, logical - chunk->logical, mirror, &inside);
-	if (stripe >= chunk->count)
+	inside = logical - chunk->logical;
+	stripe = mirror;
+	if (!profile->devs_max) {	/* not copies of the whole */
+		inside = split(inside, (chunk->stripes - profile->parity) / profile->copies, &part);
+		stripe = part * profile->copies + mirror;
+	}
+	if (profile->parity)		/* parity wanders */
+		stripe = (inside / STRIPE_LENGTH + part) % chunk->stripes;
+	if (stripe >= chunk->stripes)
 		return -ENOENT;
-	*place = chunk->stripes[stripe];
-	if (__builtin_add_overflow(place->offset, inside, &place->offset) ||
-	    place->offset > INT64_MAX - BP_NODE_MAX)
+	*devid = chunk->devids[stripe];
+	if (__builtin_add_overflow(chunk->offsets[stripe], inside, offset) ||
+	    *offset > INT64_MAX - BP_NODE_MAX)
 		return bp_wrong(off, "address %llu lies behind the end of all devices",
 				(unsigned long long)logical);
 	return 0;

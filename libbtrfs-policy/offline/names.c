@@ -11,7 +11,8 @@
 #include "offline/offline.h"
 
 /* Calls `fn` with each device of a btrfs that has this tag, until it returns other than 0. */
-static int walk(blkid_cache cache, const char *tag, const char *value, bp_named_fn fn, void *user)
+static int walk(blkid_cache cache, const char *tag, const char *value,
+		int (*fn)(void *user, const char *path, const char *uuid), void *user)
 {
 	blkid_dev_iterate iter = blkid_dev_iterate_begin(cache);
 	blkid_dev dev;
@@ -34,7 +35,8 @@ static int walk(blkid_cache cache, const char *tag, const char *value, bp_named_
 	return ret;
 }
 
-int bp_offline_named(const char *tag, const char *value, bp_named_fn fn, void *user)
+int bp_offline_named(const char *tag, const char *value,
+		     int (*fn)(void *user, const char *path, const char *uuid), void *user)
 {
 	blkid_cache cache;
 	int ret;
@@ -87,14 +89,6 @@ static int find(struct bp_offline *off, const char *tag, const char *value, char
 	return ret;
 }
 
-/* What stands behind "TAG=" in a word, or NULL. */
-static const char *value_of(const char *word, const char *tag)
-{
-	size_t length = strlen(tag);
-
-	return strncmp(word, tag, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
-}
-
 /* A word that is no path: a UUID or a label, with or without its tag. */
 int bp_offline_path(struct bp_offline *off, const char *word, char **path)
 {
@@ -105,9 +99,10 @@ int bp_offline_path(struct bp_offline *off, const char *word, char **path)
 	if (access(word, F_OK) == 0 || strchr(word, '/'))
 		return (*path = strdup(word)) ? 0 : -ENOMEM;
 	for (size_t i = 0; !ret && !*path && i < BP_ARRAY_SIZE(tags); i++) {
-		const char *value = value_of(word, tags[i]);
+		size_t length = strlen(tags[i]);
+		bool tagged = !strncmp(word, tags[i], length) && word[length] == '=';
 
-		ret = find(off, tags[i], value ? value : word, path);
+		ret = find(off, tags[i], tagged ? word + length + 1 : word, path);
 	}
 	if (!ret && !*path && strchr(word, '='))
 		*path = blkid_evaluate_spec(word, NULL);

@@ -45,41 +45,25 @@ struct bp_disk {
 	bool known;	/* `item` is valid */
 };
 
-struct bp_stripe {
-	uint64_t devid;
-	uint64_t offset;
-};
-
-struct bp_map_chunk {
-	uint64_t logical;
-	uint64_t length;
-	uint64_t type;
-	uint16_t sub_stripes;
-	uint16_t count;
-	struct bp_stripe *stripes;
-};
-
-struct bp_node {
-	uint64_t bytenr;
-	uint8_t *data;
-	bool valid;
-};
-
+/* A block of a tree, as its parent or the superblock describes it. */
 struct bp_root {
 	uint64_t bytenr;
 	uint64_t generation;	/* 0: any */
 	uint8_t level;
 	uint64_t owner;	/* id of the tree */
+	const struct bp_key *first;	/* NULL: any */
+	const struct bp_key *end;	/* behind its last key; NULL: any */
 };
 
 struct bp_offline {
 	struct bp_super super;
 	struct bp_disk *disks;
 	size_t disk_count;
-	struct bp_map_chunk *chunks;	/* in order of address */
+	struct btrfs_policy_chunk *chunks;	/* in order of address; `used` is not read */
 	size_t chunk_count;
 	size_t chunk_space;
-	struct bp_node nodes[BP_LEVEL_MAX];	/* the last one of each level */
+	uint8_t *blocks[BP_LEVEL_MAX];		/* the last one of each level */
+	uint64_t block_at[BP_LEVEL_MAX];	/* its address; 0: none */
 	struct bp_root last_root;	/* searches mostly stay in one tree; owner 0: none */
 	uint64_t bytes;			/* of all devices that are open */
 	uint64_t budget;		/* blocks that the walk may still read */
@@ -116,22 +100,20 @@ int bp_map_array(struct bp_offline *off);
 int bp_map_add(struct bp_offline *off, uint64_t logical, const uint8_t *data, size_t length);
 int bp_map_check(struct bp_offline *off);
 void bp_map_free(struct bp_offline *off);
-const struct bp_map_chunk *bp_map_find(const struct bp_offline *off, uint64_t logical);
 /* Where copy number `mirror` is; -ENOENT behind the last copy. */
-int bp_map_place(struct bp_offline *off, uint64_t logical, uint32_t mirror,
-		 struct bp_stripe *place);
+int bp_map_place(struct bp_offline *off, uint64_t logical, uint32_t mirror, uint64_t *devid,
+		 uint64_t *offset);
 
 /* tree.c */
 /* The function's value other than 0 ends the walk and is its result. */
-typedef int (*bp_offline_fn)(void *user, const struct bp_key *key, const uint8_t *data,
-			     uint32_t length);
 int bp_offline_root(struct bp_offline *off, uint64_t tree, struct bp_root *root);
 int bp_offline_walk(struct bp_offline *off, const struct bp_root *root, const struct bp_key *min,
-		    const struct bp_key *max, bp_offline_fn fn, void *user);
+		    const struct bp_key *max, int (*fn)(void *user, const struct bp_item *item),
+		    void *user);
 
 /* names.c: another value than 0 ends the walk and is its result */
-typedef int (*bp_named_fn)(void *user, const char *path, const char *uuid);
-int bp_offline_named(const char *tag, const char *value, bp_named_fn fn, void *user);
+int bp_offline_named(const char *tag, const char *value,
+		     int (*fn)(void *user, const char *path, const char *uuid), void *user);
 /* `path` is to be freed; -EUCLEAN if the word means several file systems. */
 int bp_offline_path(struct bp_offline *off, const char *word, char **path);
 

@@ -29,26 +29,7 @@ static struct bp_key key_at(const uint8_t *p)
 	return (struct bp_key){ bp_get64(p), p[8], bp_get64(p + 9) };
 }
 
-static int compare(const struct bp_key *a, const struct bp_key *b)
-{
-	if (a->objectid != b->objectid)
-		return a->objectid < b->objectid ? -1 : 1;
-	if (a->type != b->type)
-		return a->type < b->type ? -1 : 1;
-	return (a->offset > b->offset) - (a->offset < b->offset);
-}
-
 /* ---- Blocks ------------------------------------------------------------- */
-
-/* What a parent says of its child. */
-struct wanted {
-	uint64_t bytenr;
-	uint64_t generation;	/* 0: any */
-	uint64_t owner;
-	uint8_t level;
-	const struct bp_key *first;	/* NULL: any */
-	const struct bp_key *end;	/* behind its last key; NULL: any */
-};
 
 static uint32_t count_of(const uint8_t *block)
 {
@@ -60,39 +41,9 @@ static const uint8_t *entry(const uint8_t *block, uint32_t index)
 	return block + BP_HEADER_SIZE + index * (block[AT_LEVEL] ? PTR_SIZE : ITEM_SIZE);
 }
 
-static int check_keys(struct bp_offline *off, const uint8_t *block)
-{
-	for (uint32_t i = 1; i < count_of(block); i++) {
-		struct bp_key left = key_at(entry(block, i - 1)), right = key_at(entry(block, i));
-
-		if (compare(&left, &right) >= 0)
-			return bp_wrong(off, "block %llu has keys out of order",
-					(unsigned long long)bp_get64(block + AT_BYTENR));
-	}
-	return 0;
-}
-
-/* The data of items is behind the items, from the end of the block on and without gaps. */
-static int check_items(struct bp_offline *off, const uint8_t *block)
-{
-	uint32_t end = off->super.nodesize - BP_HEADER_SIZE;
-
-	for (uint32_t i = 0; !block[AT_LEVEL] && i < count_of(block); i++) {
-		const uint8_t *item = entry(block, i);
-		uint32_t offset = bp_get32(item + AT_ITEM_OFFSET);
-
-		if (offset > end || bp_get32(item + AT_ITEM_SIZE) != end - offset ||
-		    offset < count_of(block) * ITEM_SIZE)
-			return bp_wrong(off, "block %llu has an item in the wrong place",
-					(unsigned long long)bp_get64(block + AT_BYTENR));
-		end = offset;
-	}
-	return 0;
-}
-
 /* Is it the block that its parent means? */
 static int check_identity(struct bp_offline *off, const uint8_t *block,
-			  const struct wanted *wanted)
+			  const struct bp_root *wanted)
 {
 	unsigned long long bytenr = wanted->bytenr;
 	struct bp_key first, last;
@@ -106,29 +57,48 @@ static int check_identity(struct bp_offline *off, const uint8_t *block,
 		return wanted->level || wanted->first ?
 			bp_wrong(off, "block %llu is empty", bytenr) : 0;
 	first = key_at(entry(block, 0));
-	if (wanted->first && compare(&first, wanted->first))
+	if (wanted->first && bp_key_compare(&first, wanted->first))
 		return bp_wrong(off, "block %llu begins with another key than its parent says",
 				bytenr);
 	last = key_at(entry(block, count_of(block) - 1));
-	if (wanted->end && compare(&last, wanted->end) >= 0)
+	if (wanted->end && bp_key_compare(&last, wanted->end) >= 0)
 		return bp_wrong(off, "block %llu has keys of the block behind it", bytenr);
 	return 0;
 }
 
-static int check_block(struct bp_offline *off, const uint8_t *block, const struct wanted *wanted)
+/*
+ * The data of items is behind the items, from the end of the block on and without gaps.
+ */
+static int check_block(struct bp_offline *off, const uint8_t *block, const struct bp_root *wanted)
 {
+	const unsigned long long bytenr = wanted->bytenr;
 	uint32_t size = block[AT_LEVEL] ? PTR_SIZE : ITEM_SIZE;
+	uint32_t end = off->super.nodesize - BP_HEADER_SIZE, count = count_of(block);
 	int ret = bp_csum_check(off, off->super.csum_type, block, off->super.nodesize);
 
 	if (ret)
 		return ret;
-	if (count_of(block) > (off->super.nodesize - BP_HEADER_SIZE) / size)
-		return bp_wrong(off, "block %llu has %u entries",
-				(unsigned long long)wanted->bytenr, count_of(block));
+	if (count > end / size)
+		return bp_wrong(off, "block %llu has %u entries", bytenr, count);
 	ret = check_identity(off, block, wanted);
-	if (!ret)
-		ret = check_keys(off, block);
-	return ret ? ret : check_items(off, block);
+	if (ret)
+		return ret;
+	for (uint32_t i = 1; i < count; i++) {
+		struct bp_key left = key_at(entry(block, i - 1)), right = key_at(entry(block, i));
+
+		if (bp_key_compare(&left, &right) >= 0)
+			return bp_wrong(off, "block %llu has keys out of order", bytenr);
+	}
+	for (uint32_t i = 0; !block[AT_LEVEL] && i < count; i++) {
+		const uint8_t *item = entry(block, i);
+		uint32_t offset = bp_get32(item + AT_ITEM_OFFSET);
+
+		if (offset > end || bp_get32(item + AT_ITEM_SIZE) != end - offset ||
+		    offset < count * ITEM_SIZE)
+			return bp_wrong(off, "block %llu has an item in the wrong place", bytenr);
+		end = offset;
+	}
+	return 0;
 }
 
 static const struct bp_disk *find_disk(const struct bp_offline *off, uint64_t devid)
@@ -139,25 +109,25 @@ static const struct bp_disk *find_disk(const struct bp_offline *off, uint64_t de
 	return NULL;
 }
 
-static int read_mirror(struct bp_offline *off, const struct wanted *wanted, uint32_t mirror,
+static int read_mirror(struct bp_offline *off, const struct bp_root *wanted, uint32_t mirror,
 		       uint8_t *block)
 {
 	const struct bp_disk *disk;
-	struct bp_stripe place;
+	uint64_t devid, offset;
 	ssize_t got;
-	int ret = bp_map_place(off, wanted->bytenr, mirror, &place);
+	int ret = bp_map_place(off, wanted->bytenr, mirror, &devid, &offset);
 
 	if (ret)
 		return ret;
-	disk = find_disk(off, place.devid);
+	disk = find_disk(off, devid);
 	if (!off->budget)
 		return bp_wrong(off, "a tree has more blocks than its devices have room for");
 	if (!disk || disk->fd < 0)
 		return bp_wrong(off, "block %llu is on device %llu, which is not there",
 				(unsigned long long)wanted->bytenr,
-				(unsigned long long)place.devid);
+				(unsigned long long)devid);
 	off->budget--;
-	got = pread(disk->fd, block, off->super.nodesize, place.offset);
+	got = pread(disk->fd, block, off->super.nodesize, offset);
 	if (got != (ssize_t)off->super.nodesize)
 		return bp_wrong(off, "block %llu cannot be read: %s",
 				(unsigned long long)wanted->bytenr,
@@ -166,22 +136,23 @@ static int read_mirror(struct bp_offline *off, const struct wanted *wanted, uint
 }
 
 /* All copies are tried; the block of each level stays, as the next search often needs it. */
-static int read_block(struct bp_offline *off, const struct wanted *wanted, const uint8_t **block)
+static int read_block(struct bp_offline *off, const struct bp_root *wanted, const uint8_t **block)
 {
-	struct bp_node *node = &off->nodes[wanted->level];
+	uint64_t *at = &off->block_at[wanted->level];
+	uint8_t **data = &off->blocks[wanted->level];
 	int ret = -EUCLEAN;
 
-	*block = node->data;
-	if (node->valid && node->bytenr == wanted->bytenr)
-		return check_identity(off, node->data, wanted);
-	if (!node->data)
-		node->data = malloc(BP_NODE_MAX);
-	if (!node->data)
+	*block = *data;
+	if (*at && *at == wanted->bytenr)
+		return check_identity(off, *data, wanted);
+	if (!*data)
+		*data = malloc(BP_NODE_MAX);
+	if (!*data)
 		return -ENOMEM;
-	*block = node->data;
-	node->valid = false;
+	*block = *data;
+	*at = 0;
 	for (uint32_t mirror = 0; mirror < 4; mirror++) {
-		int now = read_mirror(off, wanted, mirror, node->data);
+		int now = read_mirror(off, wanted, mirror, *data);
 
 		if (now == -ENOENT)
 			break;
@@ -189,8 +160,8 @@ static int read_block(struct bp_offline *off, const struct wanted *wanted, const
 		if (!ret || ret == -ENOMEM || ret == -EOPNOTSUPP)
 			break;
 	}
-	node->valid = !ret;
-	node->bytenr = wanted->bytenr;
+	if (!ret)
+		*at = wanted->bytenr;
 	return ret;
 }
 
@@ -200,7 +171,7 @@ struct walk {
 	struct bp_offline *off;
 	const struct bp_key *min;
 	const struct bp_key *max;
-	bp_offline_fn fn;
+	int (*fn)(void *user, const struct bp_item *item);
 	void *user;
 };
 
@@ -209,24 +180,25 @@ static int walk_leaf(const struct walk *walk, const uint8_t *block)
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < count_of(block); i++) {
-		const uint8_t *item = entry(block, i);
-		struct bp_key key = key_at(item);
+		const uint8_t *at = entry(block, i);
+		const struct bp_item item = {
+			.key = key_at(at), .length = bp_get32(at + AT_ITEM_SIZE),
+			.data = block + BP_HEADER_SIZE + bp_get32(at + AT_ITEM_OFFSET),
+		};
 
-		if (compare(&key, walk->min) < 0)
+		if (bp_key_compare(&item.key, walk->min) < 0)
 			continue;
-		if (compare(&key, walk->max) > 0)
+		if (bp_key_compare(&item.key, walk->max) > 0)
 			break;
-		ret = walk->fn(walk->user, &key,
-			       block + BP_HEADER_SIZE + bp_get32(item + AT_ITEM_OFFSET),
-			       bp_get32(item + AT_ITEM_SIZE));
+		ret = walk->fn(walk->user, &item);
 	}
 	return ret;
 }
 
-static int walk_block(const struct walk *walk, const struct wanted *wanted);
+static int walk_block(const struct walk *walk, const struct bp_root *wanted);
 
 /* Children behind the range, and those that end before it, are not read. */
-static int walk_children(const struct walk *walk, const struct wanted *wanted,
+static int walk_children(const struct walk *walk, const struct bp_root *wanted,
 			 const uint8_t *block)
 {
 	uint32_t count = count_of(block);
@@ -235,16 +207,16 @@ static int walk_children(const struct walk *walk, const struct wanted *wanted,
 	for (uint32_t i = 0; !ret && i < count; i++) {
 		const uint8_t *pointer = entry(block, i);
 		struct bp_key key = key_at(pointer), next;
-		struct wanted child = {
+		struct bp_root child = {
 			bp_get64(pointer + AT_PTR_BLOCK), bp_get64(pointer + AT_PTR_GENERATION),
-			wanted->owner, wanted->level - 1, &key, wanted->end
+			wanted->level - 1, wanted->owner, &key, wanted->end
 		};
 
-		if (compare(&key, walk->max) > 0)
+		if (bp_key_compare(&key, walk->max) > 0)
 			break;
 		if (i + 1 < count) {
 			next = key_at(entry(block, i + 1));
-			if (compare(&next, walk->min) <= 0)
+			if (bp_key_compare(&next, walk->min) <= 0)
 				continue;
 			child.end = &next;
 		}
@@ -253,7 +225,7 @@ static int walk_children(const struct walk *walk, const struct wanted *wanted,
 	return ret;
 }
 
-static int walk_block(const struct walk *walk, const struct wanted *wanted)
+static int walk_block(const struct walk *walk, const struct bp_root *wanted)
 {
 	const uint8_t *block;
 	int ret = read_block(walk->off, wanted, &block);
@@ -268,36 +240,30 @@ static int walk_block(const struct walk *walk, const struct wanted *wanted)
  * devices, copies included.  Whatever else a tree pretends, the walk ends there.
  */
 int bp_offline_walk(struct bp_offline *off, const struct bp_root *root, const struct bp_key *min,
-		    const struct bp_key *max, bp_offline_fn fn, void *user)
+		    const struct bp_key *max, int (*fn)(void *user, const struct bp_item *item),
+		    void *user)
 {
 	const struct walk walk = { off, min, max, fn, user };
-	const struct wanted top = {
-		root->bytenr, root->generation, root->owner, root->level, NULL, NULL
-	};
 
 	off->budget = off->bytes / off->super.nodesize;
-	return walk_block(&walk, &top);
+	return walk_block(&walk, root);
 }
 
 /* ---- Roots -------------------------------------------------------------- */
 
-struct found_root {
-	struct bp_offline *off;
-	struct bp_root *root;
-	bool found;
-};
-
 /* The last one counts. */
-static int take_root(void *user, const struct bp_key *key, const uint8_t *data, uint32_t length)
+static int take_root(void *user, const struct bp_item *item)
 {
-	struct found_root *found = user;
+	struct bp_offline *off = user;
+	const uint8_t *data = item->data;
 
-	if (length < ROOT_ITEM_LEAST || data[AT_ROOT_LEVEL] >= BP_LEVEL_MAX)
-		return bp_wrong(found->off, "the root of tree %llu makes no sense",
-				(unsigned long long)key->objectid);
-	*found->root = (struct bp_root){ bp_get64(data + AT_ROOT_BYTENR), 0,
-					 data[AT_ROOT_LEVEL], key->objectid };
-	found->found = true;
+	if (item->length < ROOT_ITEM_LEAST || data[AT_ROOT_LEVEL] >= BP_LEVEL_MAX)
+		return bp_wrong(off, "the root of tree %llu makes no sense",
+				(unsigned long long)item->key.objectid);
+	off->last_root = (struct bp_root){
+		.bytenr = bp_get64(data + AT_ROOT_BYTENR), .level = data[AT_ROOT_LEVEL],
+		.owner = item->key.objectid,
+	};
 	return 0;
 }
 
@@ -306,27 +272,28 @@ int bp_offline_root(struct bp_offline *off, uint64_t tree, struct bp_root *root)
 {
 	const struct bp_super *super = &off->super;
 	const struct bp_root top = { super->root, super->generation, super->root_level,
-				     BTRFS_ROOT_TREE_OBJECTID };
+				     BTRFS_ROOT_TREE_OBJECTID, NULL, NULL };
 	const struct bp_key min = { tree, BTRFS_ROOT_ITEM_KEY, 0 };
 	const struct bp_key max = { tree, BTRFS_ROOT_ITEM_KEY, UINT64_MAX };
-	struct found_root found = { off, root, false };
-	int ret;
+	int ret = 0;
 
 	if (tree == BTRFS_CHUNK_TREE_OBJECTID) {
 		*root = (struct bp_root){ super->chunk_root, super->chunk_root_generation,
-					  super->chunk_root_level, tree };
+					  super->chunk_root_level, tree, NULL, NULL };
 		return 0;
 	}
 	if (tree == BTRFS_ROOT_TREE_OBJECTID) {
 		*root = top;
 		return 0;
 	}
-	if (off->last_root.owner == tree) {
-		*root = off->last_root;
-		return 0;
+	if (off->last_root.owner != tree) {
+		off->last_root.owner = 0;
+		ret = bp_offline_walk(off, &top, &min, &max, take_root, off);
+		if (!ret && off->last_root.owner != tree)
+			ret = -ENOENT;
+		if (ret)
+			off->last_root.owner = 0;
 	}
-	ret = bp_offline_walk(off, &top, &min, &max, take_root, &found);
-	if (!ret && found.found)
-		off->last_root = *root;
-	return ret ? ret : found.found ? 0 : -ENOENT;
+	*root = off->last_root;
+	return ret;
 }
