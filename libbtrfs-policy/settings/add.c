@@ -8,15 +8,9 @@
 
 #include "core/handle.h"
 
-struct row {
-	struct btrfs_policy_addition pub;
-	char *path;
-	char *signature;
-	uint64_t number;
-};
-
 struct btrfs_policy_additions {
-	struct row *rows;
+	struct btrfs_policy_addition *rows;	/* path and signature are allocated */
+	uint64_t *numbers;			/* of the devices */
 	size_t count;
 };
 
@@ -25,37 +19,26 @@ BP_PUBLIC void btrfs_policy_additions_free(struct btrfs_policy_additions *additi
 	if (!additions)
 		return;
 	for (size_t i = 0; i < additions->count; i++) {
-		free(additions->rows[i].path);
-		free(additions->rows[i].signature);
+		free((char *)additions->rows[i].path);
+		free((char *)additions->rows[i].signature);
 	}
 	free(additions->rows);
+	free(additions->numbers);
 	free(additions);
 }
 
 BP_PUBLIC const struct btrfs_policy_addition *
 btrfs_policy_additions_at(const struct btrfs_policy_additions *additions, size_t index)
 {
-	return index < additions->count ? &additions->rows[index].pub : NULL;
+	return index < additions->count ? &additions->rows[index] : NULL;
 }
 
 /* ---- Checking ----------------------------------------------------------- */
 
-static int check_kernel(struct btrfs_policy_fs *fs, enum btrfs_policy_role role)
-{
-	int ret = bp_need(fs, "roles-atomic", "add a device that has a role");
-
-	if (ret)
-		return ret;
-	ret = fs->ops->add_device(fs->backend, NULL, role);
-	if (ret == -ENOTTY)
-		return bp_error(fs, -EOPNOTSUPP,
-				"cannot add a device as %s to '%s': this kernel has roles, but not the call for it; boot a newer kernel with the btrfs-policy series",
-				btrfs_policy_role_name(role), fs->mount_point);
-	return ret ? bp_failed(fs, ret, "cannot add a device to '%s'", fs->mount_point) : 0;
-}
-
 static int check_file_system(struct btrfs_policy_fs *fs, enum btrfs_policy_role role)
 {
+	int ret;
+
 	if (fs->info.offline)
 		return bp_error(fs, -EINVAL, "cannot add a device to '%s': it is not mounted",
 				fs->mount_point);
@@ -68,52 +51,44 @@ static int check_file_system(struct btrfs_policy_fs *fs, enum btrfs_policy_role 
 		return bp_error(fs, -EINVAL,
 				"cannot add a device as %s to '%s': mixed block groups ignore roles; add it as data-preferred",
 				btrfs_policy_role_name(role), fs->mount_point);
-	return check_kernel(fs, role);
-}
-
-/* A paused balance is no hindrance to the kernel here. */
-static int check_turn(struct btrfs_policy_fs *fs, unsigned int flags)
-{
-	bool can_wait;
-	int ret = bp_exclusive_check(fs, &can_wait);
-
-	if (ret != -EBUSY)
+	ret = bp_need(fs, "roles-atomic", "add a device that has a role");
+	if (ret)
 		return ret;
-	if (!can_wait)
-		return 0;
-	return flags & BTRFS_POLICY_ENQUEUE && !(flags & BTRFS_POLICY_DRY_RUN) ? 0 : ret;
-}
-
-static int refuse_path(struct btrfs_policy_fs *fs, int err, const char *path)
-{
-	if (err == -ENOTBLK)
-		return bp_error(fs, -EINVAL, "cannot add '%s': it is not a block device", path);
-	if (err == -EBUSY)
-		return bp_error(fs, -EBUSY,
-				"cannot add '%s': it is in use; unmount it, or take it out of its array, first",
-				path);
-	return bp_failed(fs, err, "cannot add '%s'", path);
+	ret = fs->ops->add_device(fs->backend, NULL, role);
+	if (ret == -ENOTTY)
+		return bp_error(fs, -EOPNOTSUPP,
+				"cannot add a device as %s to '%s': this kernel has roles, but not the call for it; boot a newer kernel with the btrfs-policy series",
+				btrfs_policy_role_name(role), fs->mount_point);
+	return ret ? bp_failed(fs, ret, "cannot add a device to '%s'", fs->mount_point) : 0;
 }
 
 static int check_row(struct btrfs_policy_fs *fs, const struct btrfs_policy_additions *additions,
-		     struct row *row, unsigned int flags)
+		     size_t at, unsigned int flags)
 {
-	int ret = fs->ops->device_number(fs->backend, row->path, &row->number);
+	struct btrfs_policy_addition *row = &additions->rows[at];
+	char *signature = NULL;
+	int ret = fs->ops->device_number(fs->backend, row->path, &additions->numbers[at]);
 
 	if (!ret)
-		ret = fs->ops->look_at_new(fs->backend, row->path, &row->signature);
-	row->pub.signature = row->signature;
+		ret = fs->ops->look_at_new(fs->backend, row->path, &signature);
+	row->signature = signature;
+	if (ret == -ENOTBLK)
+		return bp_error(fs, -EINVAL, "cannot add '%s': it is not a block device", row->path);
+	if (ret == -EBUSY)
+		return bp_error(fs, -EBUSY,
+				"cannot add '%s': it is in use; unmount it, or take it out of its array, first",
+				row->path);
 	if (ret)
-		return refuse_path(fs, ret, row->path);
-	for (const struct row *other = additions->rows; other < row; other++)
-		if (other->number == row->number)
+		return bp_failed(fs, ret, "cannot add '%s'", row->path);
+	for (size_t i = 0; i < at; i++)
+		if (additions->numbers[i] == additions->numbers[at])
 			return bp_error(fs, -EINVAL, "'%s' and '%s' are the same device",
-					other->path, row->path);
-	if (!row->signature || flags & BTRFS_POLICY_FORCE)
+					additions->rows[i].path, row->path);
+	if (!signature || flags & BTRFS_POLICY_FORCE)
 		return 0;
 	bp_error(fs, -EEXIST,
 		 "cannot add '%s': there is %s on it, which would be lost; name another device",
-		 row->path, row->signature);
+		 row->path, signature);
 	return bp_hint(fs, -EEXIST, BTRFS_POLICY_HINT_FORCE);
 }
 
@@ -124,32 +99,23 @@ static int check_rows(struct btrfs_policy_fs *fs, struct btrfs_policy_additions 
 	int ret = 0;
 
 	additions->rows = calloc(count + 1, sizeof(*additions->rows));
-	if (!additions->rows)
+	additions->numbers = calloc(count + 1, sizeof(*additions->numbers));
+	if (!additions->rows || !additions->numbers)
 		return bp_nomem(fs);
 	for (size_t i = 0; !ret && i < count; i++) {
-		struct row *row = &additions->rows[additions->count++];
-
-		row->path = strdup(paths[i]);
-		if (!row->path)
-			return bp_nomem(fs);
-		row->pub.path = row->path;
-		row->pub.role = role;
-		ret = check_row(fs, additions, row, flags);
+		additions->rows[i].path = strdup(paths[i]);
+		additions->rows[i].role = role;
+		additions->count++;
+		ret = additions->rows[i].path ? check_row(fs, additions, i, flags) : bp_nomem(fs);
 	}
 	return ret;
 }
 
 /* ---- Adding ------------------------------------------------------------- */
 
-static int not_added(struct btrfs_policy_fs *fs, int err, const char *path)
-{
-	if (err == -EINVAL)
-		return bp_error(fs, err, "cannot add '%s': the kernel's log says why", path);
-	return bp_failed(fs, err, "cannot add '%s'", path);
-}
-
 /* The kernel does not tell the devid: it is that of the device with the same number. */
-static int find_added(struct btrfs_policy_fs *fs, struct row *row)
+static int find_added(struct btrfs_policy_fs *fs, struct btrfs_policy_addition *row,
+		      uint64_t wanted)
 {
 	int ret = btrfs_policy_fs_refresh(fs);
 
@@ -159,10 +125,10 @@ static int find_added(struct btrfs_policy_fs *fs, struct row *row)
 
 		if (!device->path ||
 		    fs->ops->device_number(fs->backend, device->path, &number) ||
-		    number != row->number)
+		    number != wanted)
 			continue;
-		row->pub.devid = device->devid;
-		if (device->role == row->pub.role)
+		row->devid = device->devid;
+		if (device->role == row->role)
 			return 0;
 		return bp_error(fs, -EIO, "'%s' was added as device %llu, but as %s", row->path,
 				(unsigned long long)device->devid,
@@ -171,7 +137,7 @@ static int find_added(struct btrfs_policy_fs *fs, struct row *row)
 	return ret ? ret : bp_error(fs, -EIO, "'%s' was added and is not there", row->path);
 }
 
-static int add_row(struct btrfs_policy_fs *fs, struct row *row)
+static int add_row(struct btrfs_policy_fs *fs, struct btrfs_policy_addition *row, uint64_t number)
 {
 	int ret = 0;
 
@@ -180,12 +146,14 @@ static int add_row(struct btrfs_policy_fs *fs, struct row *row)
 	if (ret)
 		return bp_failed(fs, ret, "cannot add '%s': cannot overwrite the %s on it",
 				 row->path, row->signature);
-	row->pub.wiped = row->signature;
-	ret = fs->ops->add_device(fs->backend, row->path, row->pub.role);
+	row->wiped = row->signature;
+	ret = fs->ops->add_device(fs->backend, row->path, row->role);
 	if (ret)
-		return not_added(fs, ret, row->path);
-	row->pub.added = true;
-	return find_added(fs, row);
+		return ret == -EINVAL ?
+		       bp_error(fs, ret, "cannot add '%s': the kernel's log says why", row->path) :
+		       bp_failed(fs, ret, "cannot add '%s'", row->path);
+	row->added = true;
+	return find_added(fs, row, number);
 }
 
 /* Behind the reason: what is no longer as it was. */
@@ -193,12 +161,12 @@ static int tell_rest(struct btrfs_policy_fs *fs, int err,
 		     const struct btrfs_policy_additions *additions)
 {
 	for (size_t i = 0; i < additions->count; i++) {
-		const struct row *row = &additions->rows[i];
+		const struct btrfs_policy_addition *row = &additions->rows[i];
 
-		if (row->pub.added)
+		if (row->added)
 			bp_error_more(fs, err, "; '%s' has been added as %s and stays", row->path,
-				      btrfs_policy_role_name(row->pub.role));
-		else if (row->pub.wiped)
+				      btrfs_policy_role_name(row->role));
+		else if (row->wiped)
 			bp_error_more(fs, err, "; the %s on '%s' has been overwritten",
 				      row->signature, row->path);
 		else
@@ -224,7 +192,7 @@ static int add_rows(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *a
 		else if (ret == -EBUSY)
 			ret = 0;
 		if (!ret)
-			ret = add_row(fs, &additions->rows[i]);
+			ret = add_row(fs, &additions->rows[i], additions->numbers[i]);
 		if (ret)
 			return tell_rest(fs, ret, additions);
 	}
@@ -235,16 +203,20 @@ BP_PUBLIC int btrfs_policy_device_add(struct btrfs_policy_fs *fs, char *const *p
 				      enum btrfs_policy_role role, unsigned int flags,
 				      struct btrfs_policy_additions **additions)
 {
+	const bool waits = flags & BTRFS_POLICY_ENQUEUE && !(flags & BTRFS_POLICY_DRY_RUN);
 	struct btrfs_policy_additions *new;
+	bool can_wait;
 	int ret;
 
 	*additions = NULL;
 	if (!fs->open)
 		return bp_not_open(fs);
 	ret = check_file_system(fs, role);
-	if (!ret)
-		ret = check_turn(fs, flags);
 	if (ret)
+		return ret;
+	/* A paused balance does not keep the kernel from adding devices. */
+	ret = bp_exclusive_check(fs, &can_wait);
+	if (ret && (ret != -EBUSY || (can_wait && !waits)))
 		return ret;
 	new = calloc(1, sizeof(*new));
 	if (!new)

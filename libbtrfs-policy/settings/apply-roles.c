@@ -92,33 +92,11 @@ static int check_kind(struct btrfs_policy_fs *fs, const struct kind *kind, uint3
 	return 0;
 }
 
-static struct bp_site *sites_before(struct btrfs_policy_fs *fs)
-{
-	struct bp_site *sites = calloc(fs->device_count, sizeof(*sites));
-
-	for (size_t i = 0; sites && i < fs->device_count; i++) {
-		sites[i].devid = fs->devices[i].pub.devid;
-		sites[i].role = fs->devices[i].pub.role;
-		sites[i].writeable = fs->devices[i].writeable;
-	}
-	return sites;
-}
-
 static const struct kind kinds[] = {
 	{ "data", BTRFS_BLOCK_GROUP_DATA, BTRFS_DEVICE_ROLES_TOO_FEW_DATA },
 	{ "metadata", BTRFS_BLOCK_GROUP_METADATA, BTRFS_DEVICE_ROLES_TOO_FEW_METADATA },
 	{ "system", BTRFS_BLOCK_GROUP_SYSTEM, BTRFS_DEVICE_ROLES_TOO_FEW_SYSTEM },
 };
-
-/* The default may come back, as in the kernel, where another one has left its tags. */
-static int check_mixed(struct btrfs_policy_fs *fs, const struct bp_role_change *changes,
-		       size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (changes[i].new_role != BTRFS_POLICY_ROLE_DATA_PREFERRED)
-			return refuse(fs, BTRFS_DEVICE_ROLES_MIXED, changes[i].devid, NULL);
-	return 0;
-}
 
 /*
  * Would every profile in use still find its devices?  As in the kernel only a
@@ -132,13 +110,20 @@ int bp_roles_check(struct btrfs_policy_fs *fs, const struct bp_role_change *chan
 	_cleanup_free_ struct bp_site *sites = NULL;
 	int ret = 0;
 
-	if (fs->info.mixed)
-		return check_mixed(fs, changes, count);
-	if (!count || force)
+	/* The default may come back, as in the kernel, where another one has left its tags. */
+	for (size_t i = 0; fs->info.mixed && i < count; i++)
+		if (changes[i].new_role != BTRFS_POLICY_ROLE_DATA_PREFERRED)
+			return refuse(fs, BTRFS_DEVICE_ROLES_MIXED, changes[i].devid, NULL);
+	if (!count || force || fs->info.mixed)
 		return 0;
-	sites = sites_before(fs);
+	sites = calloc(fs->device_count, sizeof(*sites));
 	if (!sites)
 		return bp_nomem(fs);
+	for (size_t i = 0; i < fs->device_count; i++) {
+		sites[i].devid = fs->devices[i].pub.devid;
+		sites[i].role = fs->devices[i].pub.role;
+		sites[i].writeable = fs->devices[i].writeable;
+	}
 	for (size_t i = 0; i < BP_ARRAY_SIZE(kinds); i++)
 		before[i] = bp_allowed_sites(sites, fs->device_count, kinds[i].type);
 	for (size_t i = 0; i < count; i++)
@@ -206,14 +191,6 @@ static int hint_write(struct btrfs_policy_fs *fs, uint64_t devid, uint64_t type)
 	return text ? bp_sysfs_write(fs, BP_FILE_HINT, devid, text) : bp_nomem(fs);
 }
 
-/* Their file takes the role alone and would wipe every other bit of the field. */
-static int refuse_other_bits(struct btrfs_policy_fs *fs, uint64_t devid, uint64_t type)
-{
-	return bp_error(fs, -EOPNOTSUPP,
-			"cannot change the role of device %llu of '%s': its type 0x%llx has bits that this kernel's file would wipe; use a kernel with the btrfs-policy series",
-			(unsigned long long)devid, fs->mount_point, (unsigned long long)type);
-}
-
 static int hint_put_back(struct btrfs_policy_fs *fs, const struct bp_role_change *changes,
 			 const uint64_t *types, size_t done, int err)
 {
@@ -243,8 +220,12 @@ static int write_one_by_one(struct btrfs_policy_fs *fs, const struct bp_role_cha
 		ret = hint_read(fs, changes[i].devid, &types[i]);
 		if (ret)
 			return ret;
+		/* Their file takes the role alone and would wipe every other bit of the field. */
 		if (bp_role_other_bits(types[i]))
-			return refuse_other_bits(fs, changes[i].devid, types[i]);
+			return bp_error(fs, -EOPNOTSUPP,
+					"cannot change the role of device %llu of '%s': its type 0x%llx has bits that this kernel's file would wipe; use a kernel with the btrfs-policy series",
+					(unsigned long long)changes[i].devid, fs->mount_point,
+					(unsigned long long)types[i]);
 	}
 	for (size_t i = 0; i < count; i++) {
 		ret = hint_write(fs, changes[i].devid,

@@ -105,19 +105,6 @@ btrfs_policy_changes_at(const struct btrfs_policy_changes *changes, size_t index
 	return index < changes->count ? &changes->rows[index].pub : NULL;
 }
 
-static struct btrfs_policy_changes *changes_new(size_t count)
-{
-	_cleanup_changes_ struct btrfs_policy_changes *changes = calloc(1, sizeof(*changes));
-
-	if (!changes)
-		return NULL;
-	changes->rows = calloc(count + 1, sizeof(*changes->rows));
-	changes->roles = calloc(count + 1, sizeof(*changes->roles));
-	if (!changes->rows || !changes->roles)
-		return NULL;
-	return bp_steal(changes);
-}
-
 /* ---- Checking ----------------------------------------------------------- */
 
 static bool is_role(const struct row *row)
@@ -142,15 +129,6 @@ static int refuse_twice(struct btrfs_policy_fs *fs, const struct btrfs_policy_ch
 	return 0;
 }
 
-static int check_writeable(struct btrfs_policy_fs *fs, const struct row *row)
-{
-	if (!is_role(row) || !fs->info.read_only)
-		return 0;
-	return bp_error(fs, -EROFS,
-			"cannot change roles of '%s': it is mounted read-only; mount it read-write first",
-			fs->mount_point);
-}
-
 static int check_value(struct btrfs_policy_fs *fs, struct row *row, const char *text)
 {
 	const struct bp_setting *setting = row->setting;
@@ -162,9 +140,13 @@ static int check_value(struct btrfs_policy_fs *fs, struct row *row, const char *
 	ret = bp_need(fs, setting->pub.capability, what);
 	if (!ret)
 		ret = setting->parse(fs, setting, text, &row->wanted);
-	if (!ret)
-		ret = check_writeable(fs, row);
-	return ret ? ret : bp_setting_read(fs, setting, row->pub.devid, &row->old_value);
+	if (ret)
+		return ret;
+	if (is_role(row) && fs->info.read_only)
+		return bp_error(fs, -EROFS,
+				"cannot change roles of '%s': it is mounted read-only; mount it read-write first",
+				fs->mount_point);
+	return bp_setting_read(fs, setting, row->pub.devid, &row->old_value);
 }
 
 static int fill_row(struct btrfs_policy_fs *fs, struct row *row, const struct wish *wish)
@@ -210,19 +192,6 @@ static bool differs(const struct row *row)
 	return strcmp(row->old_value, row->wanted);
 }
 
-static void collect_role(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes,
-			 const struct row *row)
-{
-	struct bp_role_change *change = &changes->roles[changes->role_count];
-
-	if (!is_role(row) || !differs(row))
-		return;
-	change->devid = row->pub.devid;
-	change->old_role = bp_device_find(fs, row->pub.devid)->pub.role;
-	btrfs_policy_role_parse(row->wanted, &change->new_role);
-	changes->role_count++;
-}
-
 static int check_request(struct btrfs_policy_fs *fs, const struct btrfs_policy_request *request,
 			 struct btrfs_policy_changes *changes, bool force)
 {
@@ -232,8 +201,17 @@ static int check_request(struct btrfs_policy_fs *fs, const struct btrfs_policy_r
 		ret = check_wish(fs, changes, &request->wishes[i]);
 	if (ret)
 		return ret;
-	for (size_t i = 0; i < changes->count; i++)
-		collect_role(fs, changes, &changes->rows[i]);
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct row *row = &changes->rows[i];
+		struct bp_role_change *change = &changes->roles[changes->role_count];
+
+		if (!is_role(row) || !differs(row))
+			continue;
+		change->devid = row->pub.devid;
+		change->old_role = bp_device_find(fs, row->pub.devid)->pub.role;
+		btrfs_policy_role_parse(row->wanted, &change->new_role);
+		changes->role_count++;
+	}
 	return bp_roles_check(fs, changes->roles, changes->role_count, force);
 }
 
@@ -251,11 +229,14 @@ static int write_value(struct btrfs_policy_fs *fs, const struct row *row, const 
 	return ret ? ret : bp_sysfs_write(fs, file, 0, text);
 }
 
-static int write_rows(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes)
+/* Roles go last: the kernel takes all of them or none. */
+static int write_all(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes,
+		     bool force)
 {
+	int ret;
+
 	for (size_t i = 0; i < changes->count; i++) {
 		struct row *row = &changes->rows[i];
-		int ret;
 
 		if (is_role(row) || !differs(row))
 			continue;
@@ -264,17 +245,8 @@ static int write_rows(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *c
 			return ret;
 		row->written = true;
 	}
-	return 0;
-}
-
-/* Roles go last: the kernel takes all of them or none. */
-static int write_all(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes,
-		     bool force)
-{
-	int ret = write_rows(fs, changes);
-
-	if (ret || !changes->role_count)
-		return ret;
+	if (!changes->role_count)
+		return 0;
 	ret = bp_roles_write(fs, changes->roles, changes->role_count, force);
 	changes->roles_written = !ret;
 	return ret;
@@ -293,48 +265,31 @@ static bool took(const struct row *row)
 	       (row->new_value[length] == ':' && !strchr(row->wanted, ':'));
 }
 
-static int read_role_back(struct btrfs_policy_fs *fs, struct row *row)
-{
-	struct bp_device *device = bp_device_find(fs, row->pub.devid);
-	enum btrfs_policy_role role;
-	int ret;
-
-	ret = bp_role_current(fs, row->pub.devid, &role);
-	if (ret)
-		return ret;
-	row->new_value = strdup(btrfs_policy_role_name(role));
-	if (!row->new_value)
-		return bp_nomem(fs);
-	device->pub.role = role;
-	return 0;
-}
-
 static int read_row_back(struct btrfs_policy_fs *fs, struct row *row)
 {
+	enum btrfs_policy_role role;
 	int ret;
 
 	if (!differs(row))
 		return 0;
-	if (is_role(row))
-		ret = read_role_back(fs, row);
-	else
+	if (is_role(row)) {
+		ret = bp_role_current(fs, row->pub.devid, &role);
+		if (ret)
+			return ret;
+		row->new_value = strdup(btrfs_policy_role_name(role));
+		if (!row->new_value)
+			return bp_nomem(fs);
+		bp_device_find(fs, row->pub.devid)->pub.role = role;
+	} else {
 		ret = bp_setting_read(fs, row->setting, 0, &row->new_value);
-	if (ret)
-		return ret;
+		if (ret)
+			return ret;
+	}
 	row->pub.new_value = row->new_value;
 	if (took(row))
 		return 0;
 	return bp_error(fs, -EIO, "the kernel took '%s' as the %s of '%s' but shows '%s'",
 			row->wanted, row->setting->pub.title, fs->mount_point, row->new_value);
-}
-
-static int read_all_back(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes)
-{
-	int ret = 0;
-
-	for (size_t i = 0; !ret && i < changes->count; i++)
-		ret = read_row_back(fs, &changes->rows[i]);
-	return ret;
 }
 
 /* ---- Putting back ------------------------------------------------------- */
@@ -352,39 +307,23 @@ static int undo_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *c
 	return bp_roles_write(fs, changes->roles, changes->role_count, true);
 }
 
-static int undo_rows(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes)
+/* Keeps the first error and says behind it what became of the rest. */
+static int put_back(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes, int err)
 {
-	int failed = 0;
+	_cleanup_free_ char *first = strdup(fs->error);
+	bool any = changes->roles_written;
+	int failed = any ? undo_roles(fs, changes) : 0;
 
 	for (size_t i = changes->count; i-- > 0;) {
 		struct row *row = &changes->rows[i];
 		int ret = row->written ? write_value(fs, row, row->old_value) : 0;
 
+		any |= row->written;
 		failed = failed ? failed : ret;
 	}
-	return failed;
-}
-
-static bool anything_written(const struct btrfs_policy_changes *changes)
-{
-	for (size_t i = 0; i < changes->count; i++)
-		if (changes->rows[i].written)
-			return true;
-	return changes->roles_written;
-}
-
-/* Keeps the first error and says behind it what became of the rest. */
-static int put_back(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes, int err)
-{
-	_cleanup_free_ char *first = strdup(fs->error);
-	int roles = 0, rows;
-
-	if (!anything_written(changes))
+	if (!any)
 		return err;
-	if (changes->roles_written)
-		roles = undo_roles(fs, changes);
-	rows = undo_rows(fs, changes);
-	if (!roles && !rows)
+	if (!failed)
 		return bp_error(fs, err, "%s; the changes made before it were put back",
 				first ? first : "not enough memory");
 	return bp_error(fs, err, "%s; and putting back the changes made before it failed, so some stay: %s",
@@ -393,12 +332,26 @@ static int put_back(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *cha
 
 /* ---- Keeping ------------------------------------------------------------ */
 
-static int compose_saved(struct btrfs_policy_fs *fs, const struct btrfs_policy_changes *changes,
-			 char **text)
+static int carry_out(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes,
+		     unsigned int flags, const char *saved)
 {
-	_cleanup_free_ struct bp_saved_value *values =
-		calloc(changes->count + 1, sizeof(*values));
+	int ret = write_all(fs, changes, flags & BTRFS_POLICY_FORCE);
+
+	for (size_t i = 0; !ret && i < changes->count; i++)
+		ret = read_row_back(fs, &changes->rows[i]);
+	if (!ret && saved)
+		ret = bp_saved_write(fs, saved);
+	return ret ? put_back(fs, changes, ret) : 0;
+}
+
+/* Roles are not saved: the file system keeps them. */
+static int compose_and_carry_out(struct btrfs_policy_fs *fs,
+				 struct btrfs_policy_changes *changes, unsigned int flags)
+{
+	_cleanup_free_ struct bp_saved_value *values = calloc(changes->count + 1, sizeof(*values));
+	_cleanup_free_ char *text = NULL;
 	size_t count = 0;
+	int ret;
 
 	if (!values)
 		return bp_nomem(fs);
@@ -407,27 +360,7 @@ static int compose_saved(struct btrfs_policy_fs *fs, const struct btrfs_policy_c
 			values[count++] = (struct bp_saved_value){
 				changes->rows[i].setting->pub.name, changes->rows[i].wanted, false
 			};
-	return bp_saved_compose(fs, values, count, text);
-}
-
-static int carry_out(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes,
-		     unsigned int flags, const char *saved)
-{
-	int ret = write_all(fs, changes, flags & BTRFS_POLICY_FORCE);
-
-	if (!ret)
-		ret = read_all_back(fs, changes);
-	if (!ret && saved)
-		ret = bp_saved_write(fs, saved);
-	return ret ? put_back(fs, changes, ret) : 0;
-}
-
-static int compose_and_carry_out(struct btrfs_policy_fs *fs,
-				 struct btrfs_policy_changes *changes, unsigned int flags)
-{
-	_cleanup_free_ char *text = NULL;
-	int ret = compose_saved(fs, changes, &text);
-
+	ret = bp_saved_compose(fs, values, count, &text);
 	if (ret || flags & BTRFS_POLICY_DRY_RUN)
 		return ret;
 	return carry_out(fs, changes, flags, text);
@@ -444,18 +377,8 @@ static int carry_out_and_keep(struct btrfs_policy_fs *fs, struct btrfs_policy_ch
 	if (ret)
 		return ret;
 	ret = compose_and_carry_out(fs, changes, flags);
-	bp_saved_unlock(fs, lock);
+	fs->ops->saved_unlock(fs->backend, lock);
 	return ret;
-}
-
-/* Roles alone are nothing to keep. */
-static bool keeps(const struct btrfs_policy_changes *changes, unsigned int flags)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < changes->count; i++)
-		any = any || !is_role(&changes->rows[i]);
-	return any && flags & BTRFS_POLICY_SAVE;
 }
 
 BP_PUBLIC int btrfs_policy_apply(struct btrfs_policy_fs *fs,
@@ -463,17 +386,24 @@ BP_PUBLIC int btrfs_policy_apply(struct btrfs_policy_fs *fs,
 				 struct btrfs_policy_changes **changes)
 {
 	_cleanup_changes_ struct btrfs_policy_changes *new = NULL;
+	bool keeps = false;
 	int ret;
 
 	if (!fs->open)
 		return bp_not_open(fs);
 	if (flags & ~(unsigned int)(BTRFS_POLICY_FORCE | BTRFS_POLICY_DRY_RUN | BTRFS_POLICY_SAVE))
 		return bp_error(fs, -EINVAL, "unknown flags 0x%x", flags);
-	new = changes_new(request->count);
+	new = calloc(1, sizeof(*new));
 	if (!new)
 		return bp_nomem(fs);
+	new->rows = calloc(request->count + 1, sizeof(*new->rows));
+	new->roles = calloc(request->count + 1, sizeof(*new->roles));
+	if (!new->rows || !new->roles)
+		return bp_nomem(fs);
 	ret = check_request(fs, request, new, flags & BTRFS_POLICY_FORCE);
-	if (!ret && keeps(new, flags))
+	for (size_t i = 0; i < new->count; i++)
+		keeps |= flags & BTRFS_POLICY_SAVE && !is_role(&new->rows[i]);
+	if (!ret && keeps)
 		ret = carry_out_and_keep(fs, new, flags);
 	else if (!ret && !(flags & BTRFS_POLICY_DRY_RUN))
 		ret = carry_out(fs, new, flags, NULL);

@@ -127,14 +127,6 @@ static int read_text(struct btrfs_policy_fs *fs, char **text)
 	return 0;
 }
 
-static int request_line(struct btrfs_policy_request *request, const struct line *line)
-{
-	_cleanup_free_ char *value = strndup(line->value, line->value_length);
-
-	return value ? btrfs_policy_request_add(request, setting_of(line)->pub.name, 0, value) :
-		       -ENOMEM;
-}
-
 static int parse_text(struct btrfs_policy_fs *fs, const char *text,
 		      struct btrfs_policy_request *request)
 {
@@ -142,8 +134,13 @@ static int parse_text(struct btrfs_policy_fs *fs, const char *text,
 	int ret = 0;
 
 	while (!ret && next_line(&line, &text)) {
+		_cleanup_free_ char *value = NULL;
+
 		ret = check_line(fs, &line);
-		if (!ret && line.name && request_line(request, &line))
+		if (ret || !line.name)
+			continue;
+		value = strndup(line.value, line.value_length);
+		if (!value || btrfs_policy_request_add(request, setting_of(&line)->pub.name, 0, value))
 			ret = bp_nomem(fs);
 	}
 	return ret;
@@ -180,47 +177,24 @@ BP_PUBLIC int btrfs_policy_saved_path(struct btrfs_policy_fs *fs, char **path)
 
 /* ---- Writing ------------------------------------------------------------ */
 
-static const struct bp_saved_value *value_for(const struct bp_saved_value *values, size_t count,
-					      const struct line *line)
-{
-	for (size_t i = 0; i < count; i++)
-		if (is_named(line, values[i].name))
-			return &values[i];
-	return NULL;
-}
-
 static void write_old_lines(struct btrfs_policy_fs *fs, FILE *stream, const char *old,
 			    struct bp_saved_value *values, size_t count)
 {
 	struct line line = {};
 
 	while (next_line(&line, &old)) {
-		const struct bp_saved_value *value;
+		size_t i = 0;
 
 		split_line(&line);
-		value = value_for(values, count, &line);
-		if (!value)
+		while (i < count && !is_named(&line, values[i].name))
+			i++;
+		if (i == count)
 			fprintf(stream, "%.*s\n", (int)line.length, line.start);
-		else if (!value->written)
-			fprintf(stream, "%s = %s\n", value->name, value->value);
-		if (value)
-			values[value - values].written = true;
+		else if (!values[i].written)
+			fprintf(stream, "%s = %s\n", values[i].name, values[i].value);
+		if (i < count)
+			values[i].written = true;
 	}
-}
-
-static int old_text(struct btrfs_policy_fs *fs, char **old)
-{
-	struct line line = {};
-	const char *rest;
-	int ret = read_text(fs, old);
-
-	if (ret == -ENOENT) {
-		*old = strdup(HEADER);
-		return *old ? 0 : bp_nomem(fs);
-	}
-	for (rest = *old; !ret && next_line(&line, &rest);)
-		ret = check_line(fs, &line);
-	return ret;
 }
 
 /* The text of the file with these values put in; all other lines stay as they are. */
@@ -228,10 +202,18 @@ int bp_saved_compose(struct btrfs_policy_fs *fs, struct bp_saved_value *values, 
 		     char **text)
 {
 	_cleanup_free_ char *old = NULL;
+	struct line line = {};
+	const char *rest;
 	size_t length;
 	FILE *stream;
-	int ret = old_text(fs, &old);
+	int ret = read_text(fs, &old);
 
+	if (ret == -ENOENT) {
+		old = strdup(HEADER);
+		ret = old ? 0 : bp_nomem(fs);
+	}
+	for (rest = old; !ret && next_line(&line, &rest);)
+		ret = check_line(fs, &line);
 	if (ret)
 		return ret;
 	stream = open_memstream(text, &length);
@@ -265,11 +247,6 @@ int bp_saved_lock(struct btrfs_policy_fs *fs, int *lock)
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot write '" BP_SAVED_DIR "/%s.conf'", fs->fsid);
 	return 0;
-}
-
-void bp_saved_unlock(struct btrfs_policy_fs *fs, int lock)
-{
-	fs->ops->saved_unlock(fs->backend, lock);
 }
 
 /* ---- At the time of a mount --------------------------------------------- */

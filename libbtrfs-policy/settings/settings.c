@@ -134,27 +134,31 @@ int bp_setting_check_device(struct btrfs_policy_fs *fs, const struct bp_setting 
 	return 0;
 }
 
-static int read_role(struct btrfs_policy_fs *fs, uint64_t devid, char **value)
+static int read_text(struct btrfs_policy_fs *fs, const struct bp_setting *setting, char **text)
 {
-	struct bp_device *device = bp_device_find(fs, devid);
+	const char *file;
+	int ret = bp_setting_file(fs, setting, &file);
 
-	if (device->pub.role == BTRFS_POLICY_ROLE_UNKNOWN)
-		return bp_error(fs, -EPERM,
-				"cannot read the role of device %llu of '%s': reading it from the chunk tree needs root",
-				(unsigned long long)devid, fs->mount_point);
-	*value = strdup(btrfs_policy_role_name(device->pub.role));
-	return *value ? 0 : bp_nomem(fs);
+	return ret ? ret : bp_sysfs_read(fs, file, 0, text);
 }
 
-static int read_file(struct btrfs_policy_fs *fs, const struct bp_setting *setting, char **value)
+int bp_setting_read(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
+		    uint64_t devid, char **value)
 {
 	_cleanup_free_ char *text = NULL;
-	const char *file;
+	enum btrfs_policy_role role;
 	int ret;
 
-	ret = bp_setting_file(fs, setting, &file);
-	if (!ret)
-		ret = bp_sysfs_read(fs, file, 0, &text);
+	if (setting->pub.scope == BTRFS_POLICY_SCOPE_DEVICE) {
+		role = bp_device_find(fs, devid)->pub.role;
+		if (role == BTRFS_POLICY_ROLE_UNKNOWN)
+			return bp_error(fs, -EPERM,
+					"cannot read the role of device %llu of '%s': reading it from the chunk tree needs root",
+					(unsigned long long)devid, fs->mount_point);
+		*value = strdup(btrfs_policy_role_name(role));
+		return *value ? 0 : bp_nomem(fs);
+	}
+	ret = read_text(fs, setting, &text);
 	if (ret)
 		return ret;
 	ret = setting->from_file(text, value);
@@ -164,14 +168,6 @@ static int read_file(struct btrfs_policy_fs *fs, const struct bp_setting *settin
 		return bp_error(fs, -EUCLEAN, "the kernel shows '%s' as the %s of '%s'", text,
 				setting->pub.title, fs->mount_point);
 	return 0;
-}
-
-int bp_setting_read(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
-		    uint64_t devid, char **value)
-{
-	if (setting->pub.scope == BTRFS_POLICY_SCOPE_DEVICE)
-		return read_role(fs, devid, value);
-	return read_file(fs, setting, value);
 }
 
 BP_PUBLIC int btrfs_policy_setting_get(struct btrfs_policy_fs *fs, const char *name,
@@ -188,44 +184,30 @@ BP_PUBLIC int btrfs_policy_setting_get(struct btrfs_policy_fs *fs, const char *n
 	return ret ? ret : bp_setting_read(fs, setting, devid, value);
 }
 
-static int choice_values(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
-			 char ***values)
-{
-	_cleanup_free_ char *text = NULL;
-	const char *file;
-	int ret;
-
-	ret = bp_setting_file(fs, setting, &file);
-	if (!ret)
-		ret = bp_sysfs_read(fs, file, 0, &text);
-	if (ret)
-		return ret;
-	return bp_choice_words(text, values) ? bp_nomem(fs) : 0;
-}
-
-/* "a|b|c" of a grammar; anything else has no fixed words. */
-static int grammar_values(struct btrfs_policy_fs *fs, const char *grammar, char ***values)
-{
-	_cleanup_free_ char *words = strdup(strchr(grammar, '|') && *grammar != '<' ? grammar : "");
-
-	if (!words)
-		return bp_nomem(fs);
-	for (char *p = words; *p; p++)
-		if (*p == '|')
-			*p = ' ';
-	return bp_choice_words(words, values) ? bp_nomem(fs) : 0;
-}
-
 BP_PUBLIC int btrfs_policy_setting_values(struct btrfs_policy_fs *fs, const char *name,
 					  char ***values)
 {
 	const struct bp_setting *setting = bp_setting_find(name);
+	_cleanup_free_ char *text = NULL;
+	const char *grammar;
+	int ret;
 
 	if (!fs->open)
 		return bp_not_open(fs);
 	if (!setting)
 		return unknown_setting(fs, name);
-	if (setting->from_file == bp_value_choice)
-		return choice_values(fs, setting, values);
-	return grammar_values(fs, setting->pub.grammar, values);
+	if (setting->from_file == bp_value_choice) {
+		ret = read_text(fs, setting, &text);
+		if (ret)
+			return ret;
+	} else {
+		/* "a|b|c" of a grammar; anything else has no fixed words. */
+		grammar = setting->pub.grammar;
+		text = strdup(strchr(grammar, '|') && *grammar != '<' ? grammar : "");
+		if (!text)
+			return bp_nomem(fs);
+		for (char *p = text; *p; p++)
+			*p = *p == '|' ? ' ' : *p;
+	}
+	return bp_choice_words(text, values) ? bp_nomem(fs) : 0;
 }

@@ -68,6 +68,5 @@ int bp_saved_compose(struct btrfs_policy_fs *fs, struct bp_saved_value *values, 
 		     char **text);
 int bp_saved_write(struct btrfs_policy_fs *fs, const char *text);
 int bp_saved_lock(struct btrfs_policy_fs *fs, int *lock);
-void bp_saved_unlock(struct btrfs_policy_fs *fs, int lock);
 
 #endif

@@ -57,39 +57,27 @@ static bool offers(char **offered, const char *text)
 	return false;
 }
 
-static int refuse_choice(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
-			 const char *text, char **offered)
-{
-	bp_error(fs, -EINVAL, "'%s' is no %s; this kernel offers:", text, setting->pub.title);
-	for (char **word = offered; *word; word++)
-		bp_error_more(fs, 0, "%s %s", word == offered ? "" : ",", *word);
-	return -EINVAL;
-}
-
-/* The word without a feature is an old kernel's fault, not the user's. */
-static int missing_policy(struct btrfs_policy_fs *fs, const char *text)
-{
-	_cleanup_free_ char *what = bp_format("set the read policy '%s'", text);
-
-	if (strcmp(text, "roundrobin"))
-		return 0;
-	return what ? bp_need(fs, "roundrobin", what) : bp_nomem(fs);
-}
-
 int bp_parse_choice(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
 		    const char *text, char **value)
 {
 	char **offered = NULL;
-	int ret;
+	int ret = 0;
 
-	ret = missing_policy(fs, text);
+	/* If the kernel lacks roundrobin the error names the kernel, not the word. */
+	if (!strcmp(text, "roundrobin"))
+		ret = bp_need(fs, "roundrobin", "set the read policy 'roundrobin'");
+	if (!ret)
+		ret = btrfs_policy_setting_values(fs, setting->pub.name, &offered);
 	if (ret)
 		return ret;
-	ret = btrfs_policy_setting_values(fs, setting->pub.name, &offered);
-	if (ret)
-		return ret;
-	ret = offers(offered, text) ? hand_out(fs, strdup(text), value) :
-				      refuse_choice(fs, setting, text, offered);
+	if (offers(offered, text)) {
+		ret = hand_out(fs, strdup(text), value);
+	} else {
+		ret = bp_error(fs, -EINVAL, "'%s' is no %s; this kernel offers:", text,
+			       setting->pub.title);
+		for (char **word = offered; *word; word++)
+			bp_error_more(fs, 0, "%s %s", word == offered ? "" : ",", *word);
+	}
 	btrfs_policy_strv_free(offered);
 	return ret;
 }
@@ -130,20 +118,14 @@ char *bp_file_same(const char *value)
 
 /* ---- Yes and no --------------------------------------------------------- */
 
-static const struct {
-	const char *text;
-	bool value;
-} booleans[] = {
-	{ "yes", true }, { "no", false }, { "1", true }, { "0", false },
-	{ "on", true }, { "off", false }, { "true", true }, { "false", false },
-};
-
 int bp_parse_bool(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
 		  const char *text, char **value)
 {
-	for (size_t i = 0; i < BP_ARRAY_SIZE(booleans); i++)
-		if (!strcmp(booleans[i].text, text))
-			return hand_out(fs, strdup(booleans[i].value ? "yes" : "no"), value);
+	static const char *const words[] = { "no", "yes", "0", "1", "off", "on", "false", "true" };
+
+	for (size_t i = 0; i < BP_ARRAY_SIZE(words); i++)
+		if (!strcmp(words[i], text))
+			return hand_out(fs, strdup(words[i % 2]), value);
 	return refuse(fs, setting, text, "yes or no");
 }
 
@@ -162,25 +144,19 @@ int bp_value_bool(const char *text, char **value)
 
 /* ---- Readahead: bytes here, KiB in the kernel's file -------------------- */
 
-static int suffix_shift(const char *rest)
-{
-	static const char suffixes[] = "KMG";
-	const char *found = *rest ? strchr(suffixes, *rest & ~0x20) : NULL;
-
-	if (!*rest)
-		return 0;
-	if (!found || !*found || rest[1])
-		return -1;
-	return 10 * (int)(found - suffixes + 1);
-}
-
 int bp_parse_readahead(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
 		       const char *text, char **value)
 {
+	static const char suffixes[] = "KMG";
 	uint64_t number;
 	const char *rest = digits(text, &number);
-	int shift = rest ? suffix_shift(rest) : -1;
+	const char *suffix = rest && *rest ? strchr(suffixes, *rest & ~0x20) : NULL;
+	int shift = 0;
 
+	if (suffix && *suffix && !rest[1])
+		shift = 10 * (int)(suffix - suffixes + 1);
+	else if (!rest || *rest)
+		shift = -1;
 	if (shift < 0 || number > READAHEAD_MAX >> shift ||
 	    (number << shift) % READAHEAD_UNIT)
 		return refuse(fs, setting, text,

@@ -130,12 +130,7 @@ static bool is_fast(const struct bp_device *device)
 	       !(device->pub.transport && !strcmp(device->pub.transport, "usb"));
 }
 
-static bool is_slow(const struct bp_device *device)
-{
-	return device->pub.rotational == BTRFS_POLICY_YES;
-}
-
-static void count_devices(const struct btrfs_policy_fs *fs, struct facts *facts)
+static void find_facts(const struct btrfs_policy_fs *fs, struct facts *facts)
 {
 	for (size_t i = 0; i < fs->device_count; i++) {
 		const struct bp_device *device = &fs->devices[i];
@@ -143,14 +138,10 @@ static void count_devices(const struct btrfs_policy_fs *fs, struct facts *facts)
 		if (!device->writeable)
 			continue;
 		facts->fast += is_fast(device);
-		facts->slow += is_slow(device);
+		facts->slow += device->pub.rotational == BTRFS_POLICY_YES;
 		facts->fast_bytes += is_fast(device) ? device->pub.size : 0;
 		facts->bytes += device->pub.size;
 	}
-}
-
-static void look_at_profiles(struct facts *facts)
-{
 	for (size_t i = 0; i < facts->placement->profile_count; i++) {
 		const struct btrfs_policy_profile_usage *usage = &facts->placement->profiles[i];
 		const struct bp_profile *profile = bp_profile_of(usage->type);
@@ -257,17 +248,6 @@ static int want(struct btrfs_policy_fs *fs, struct facts *facts, const char *set
 	return ret ? ret : propose(facts->suggestion, setting, NULL, now, value, strdup(reason));
 }
 
-static int want_penalties(struct btrfs_policy_fs *fs, struct facts *facts)
-{
-	int ret = 0;
-
-	if (!facts->fast || !facts->slow || !bp_capable(fs, "penalties"))
-		return 0;
-	ret = want(fs, facts, "rot-penalty", "1", "a head that has to move costs");
-	return ret ? ret : want(fs, facts, "nonrot-penalty", "0",
-				"an SSD reads anywhere at the same price");
-}
-
 /* One stream is read from several mirrors only as far as it is read ahead. */
 static int want_readahead(struct btrfs_policy_fs *fs, struct facts *facts)
 {
@@ -308,8 +288,13 @@ static int suggest_reads(struct btrfs_policy_fs *fs, struct facts *facts)
 	if (!reason)
 		return bp_nomem(fs);
 	ret = want(fs, facts, "read-policy", "roundrobin", reason);
+	if (!facts->fast || !facts->slow || !bp_capable(fs, "penalties"))
+		return ret ? ret : want_readahead(fs, facts);
 	if (!ret)
-		ret = want_penalties(fs, facts);
+		ret = want(fs, facts, "rot-penalty", "1", "a head that has to move costs");
+	if (!ret)
+		ret = want(fs, facts, "nonrot-penalty", "0",
+			   "an SSD reads anywhere at the same price");
 	return ret ? ret : want_readahead(fs, facts);
 }
 
@@ -350,8 +335,7 @@ BP_PUBLIC int btrfs_policy_suggest(struct btrfs_policy_fs *fs,
 		return bp_nomem(fs);
 	facts.suggestion = new;
 	facts.placement = placement;
-	count_devices(fs, &facts);
-	look_at_profiles(&facts);
+	find_facts(fs, &facts);
 	ret = suggest_roles(fs, &facts);
 	if (!ret)
 		ret = suggest_reads(fs, &facts);
