@@ -82,26 +82,6 @@ int bp_array_release(struct bp_array *array, const uint64_t *devids, const uint6
 	return ret;
 }
 
-/*
- * The kernel looks for the first hole that holds as much as a chunk may take on
- * a device, or else takes the longest; stripes of one device follow each other.
- */
-static void set_offsets(const struct bp_array *array, struct bp_target *target)
-{
-	uint64_t *offsets = target->offsets;
-
-	for (uint32_t i = 0; i < target->stripes; i++) {
-		const struct bp_site *site =
-			bp_site_find(array->sites, array->count, target->devids[i]);
-		uint64_t wanted = target->wanted < site->hole ? target->wanted : site->hole;
-
-		if (i && target->devids[i - 1] == target->devids[i])
-			offsets[i] = offsets[i - 1] + target->stripe_length;
-		else
-			offsets[i] = bp_holes_first(&array->holes[site - array->sites], wanted);
-	}
-}
-
 int bp_array_allocate(struct bp_array *array, uint64_t type, struct bp_target *target)
 {
 	int ret;
@@ -111,7 +91,21 @@ int bp_array_allocate(struct bp_array *array, uint64_t type, struct bp_target *t
 	ret = bp_select(array->sites, array->count, type, target);
 	if (ret)
 		return ret;
-	set_offsets(array, target);
+	/*
+	 * The kernel looks for the first hole that holds as much as a chunk may take on
+	 * a device, or else takes the longest; stripes of one device follow each other.
+	 */
+	for (uint32_t i = 0; i < target->stripes; i++) {
+		const struct bp_site *site =
+			bp_site_find(array->sites, array->count, target->devids[i]);
+		uint64_t wanted = target->wanted < site->hole ? target->wanted : site->hole;
+
+		if (i && target->devids[i - 1] == target->devids[i])
+			target->offsets[i] = target->offsets[i - 1] + target->stripe_length;
+		else
+			target->offsets[i] = bp_holes_first(&array->holes[site - array->sites],
+							    wanted);
+	}
 	return bp_array_use(array, target->devids, target->offsets, target->stripes,
 			    target->stripe_length);
 }

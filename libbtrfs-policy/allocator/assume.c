@@ -15,17 +15,11 @@
 
 /* ---- Words -------------------------------------------------------------- */
 
-struct assumption {
-	struct btrfs_policy_fs *fs;
-	struct btrfs_policy_placement *placement;
-	char *key; /* in the text that is taken apart */
-};
-
-static int bad(struct assumption *as, const char *word)
+static int bad(struct btrfs_policy_fs *fs, const char *key, const char *word)
 {
-	return bp_error(as->fs, -EINVAL,
+	return bp_error(fs, -EINVAL,
 			"cannot assume '%s%s%s': expected <role>=<device>, data=<profile>, metadata=<profile>, system=<profile>, add=<size>[:<role>] or lose=<device>",
-			as->key ? as->key : "", as->key ? "=" : "", word);
+			key ? key : "", key ? "=" : "", word);
 }
 
 static int parse_size(const char *text, uint64_t *size)
@@ -51,30 +45,30 @@ static int parse_size(const char *text, uint64_t *size)
 
 /* ---- One assumption each ------------------------------------------------ */
 
-static int assume_role(struct assumption *as, enum btrfs_policy_role role, const char *word)
+static int assume_role(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement,
+		       enum btrfs_policy_role role, const char *word)
 {
 	_cleanup_free_ uint64_t *devids = NULL;
-	struct btrfs_policy_placement *placement = as->placement;
 	size_t count;
-	int ret = btrfs_policy_device_select(as->fs, word, &devids, &count);
+	int ret = btrfs_policy_device_select(fs, word, &devids, &count);
 
 	for (size_t i = 0; !ret && i < count; i++) {
 		struct bp_site *site = bp_site_find(placement->sites, placement->device_count,
 						    devids[i]);
 
 		placement->devices[site - placement->sites].role = role;
-		if (!as->fs->info.mixed)
+		if (!fs->info.mixed)
 			site->role = role;
 	}
 	return ret;
 }
 
-static int assume_loss(struct assumption *as, const char *word)
+static int assume_loss(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement,
+		       const char *word)
 {
 	_cleanup_free_ uint64_t *devids = NULL;
-	struct btrfs_policy_placement *placement = as->placement;
 	size_t count;
-	int ret = btrfs_policy_device_select(as->fs, word, &devids, &count);
+	int ret = btrfs_policy_device_select(fs, word, &devids, &count);
 
 	for (size_t i = 0; !ret && i < count; i++) {
 		struct bp_site *site = bp_site_find(placement->sites, placement->device_count,
@@ -109,9 +103,9 @@ static int grow(struct btrfs_policy_placement *placement)
 	return 0;
 }
 
-static int assume_device(struct assumption *as, char *word)
+static int assume_device(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement,
+			 const char *key, char *word)
 {
-	struct btrfs_policy_placement *placement = as->placement;
 	enum btrfs_policy_role role = BTRFS_POLICY_ROLE_DATA_PREFERRED;
 	char *colon = strchr(word, ':');
 	struct bp_site *site;
@@ -122,18 +116,18 @@ static int assume_device(struct assumption *as, char *word)
 	if (parse_size(word, &size) || (colon && btrfs_policy_role_parse(colon + 1, &role))) {
 		if (colon)
 			*colon = ':';
-		return bad(as, word);
+		return bad(fs, key, word);
 	}
 	if (size > ASSUMED_SIZE_MAX)
-		return bp_error(as->fs, -EINVAL,
+		return bp_error(fs, -EINVAL,
 				"cannot assume '%s=%s': a device has 1P (1 PiB) at most here",
-				as->key, word);
+				key, word);
 	if (grow(placement))
-		return bp_nomem(as->fs);
+		return bp_nomem(fs);
 	site = &placement->sites[placement->device_count - 1];
 	last = placement->device_count > 1 ? site[-1].devid : 0;
 	*site = (struct bp_site){
-		.devid = last + 1, .role = as->fs->info.mixed ? 0 : role, .writeable = true,
+		.devid = last + 1, .role = fs->info.mixed ? 0 : role, .writeable = true,
 		.size = size, .room = size > BP_DEVICE_RESERVED ? size - BP_DEVICE_RESERVED : 0,
 	};
 	placement->devices[placement->device_count - 1] = (struct btrfs_policy_device_usage){
@@ -142,43 +136,47 @@ static int assume_device(struct assumption *as, char *word)
 	return 0;
 }
 
-static int assume_profile(struct assumption *as, enum btrfs_policy_kind kind, const char *word)
+static int assume_profile(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement,
+			  const char *key, enum btrfs_policy_kind kind, const char *word)
 {
 	const struct bp_profile *profile;
 
-	if (as->fs->info.mixed && kind != BTRFS_POLICY_KIND_SYSTEM)
+	if (fs->info.mixed && kind != BTRFS_POLICY_KIND_SYSTEM)
 		kind = BTRFS_POLICY_KIND_MIXED;
 	for (size_t i = 0; (profile = bp_profile_at(i)); i++) {
 		if (strcasecmp(profile->name, word))
 			continue;
-		as->placement->assumed[kind] = profile;
+		placement->assumed[kind] = profile;
 		return 0;
 	}
-	return bad(as, word);
+	return bad(fs, key, word);
 }
 
-static int take_word(struct assumption *as, char *word)
+static int take_word(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement,
+		     const char *key, char *word)
 {
 	static const char *const kinds[] = { "data", "metadata", "system" };
 	enum btrfs_policy_role role;
 
-	if (!as->key)
-		return bad(as, word);
-	if (!btrfs_policy_role_parse(as->key, &role))
-		return assume_role(as, role, word);
-	if (!strcmp(as->key, "lose"))
-		return assume_loss(as, word);
-	if (!strcmp(as->key, "add"))
-		return assume_device(as, word);
+	if (!key)
+		return bad(fs, key, word);
+	if (!btrfs_policy_role_parse(key, &role))
+		return assume_role(fs, placement, role, word);
+	if (!strcmp(key, "lose"))
+		return assume_loss(fs, placement, word);
+	if (!strcmp(key, "add"))
+		return assume_device(fs, placement, key, word);
 	for (size_t i = 0; i < BP_ARRAY_SIZE(kinds); i++)
-		if (!strcmp(as->key, kinds[i]))
-			return assume_profile(as, (enum btrfs_policy_kind)i, word);
-	return bad(as, word);
+		if (!strcmp(key, kinds[i]))
+			return assume_profile(fs, placement, key, (enum btrfs_policy_kind)i, word);
+	return bad(fs, key, word);
 }
 
 /* A word with "=" has a key, which holds for the words behind it. */
-static int take_words(struct assumption *as, char *text)
+static int take_words(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement,
+		      char *text)
 {
+	const char *key = NULL;
 	int ret = 0;
 
 	for (char *word, *rest = text; !ret && (word = strsep(&rest, ","));) {
@@ -186,10 +184,10 @@ static int take_words(struct assumption *as, char *text)
 
 		if (equals) {
 			*equals = '\0';
-			as->key = word;
+			key = word;
 			word = equals + 1;
 		}
-		ret = take_word(as, word);
+		ret = take_word(fs, placement, key, word);
 	}
 	return ret;
 }
@@ -199,12 +197,11 @@ BP_PUBLIC int btrfs_policy_placement_assume(struct btrfs_policy_fs *fs,
 					    const char *text)
 {
 	_cleanup_free_ char *copy = strdup(text);
-	struct assumption as = { .fs = fs, .placement = placement };
 	int ret;
 
 	if (!copy)
 		return bp_nomem(fs);
-	ret = take_words(&as, copy);
+	ret = take_words(fs, placement, copy);
 	return ret ? ret : bp_placement_sum(fs, placement);
 }
 
@@ -254,32 +251,22 @@ static uint64_t type_of_new(const struct btrfs_policy_placement *placement,
 	return bp_type_of_new(flags[kind], profiles, writeable);
 }
 
-/* The array as it stands; chunks that lost a part of theirs stay. */
-static int lay_out(struct btrfs_policy_placement *placement, struct bp_array *array)
-{
-	int ret = bp_array_init(array, placement->sites, placement->device_count);
-
-	for (size_t i = 0; !ret && i < placement->chunk_count; i++) {
-		const struct btrfs_policy_chunk *chunk = &placement->chunks[i];
-
-		ret = bp_array_use(array, chunk->devids, chunk->offsets, chunk->stripes,
-				   chunk->stripe_length);
-	}
-	return ret;
-}
-
 static int count_room(struct btrfs_policy_placement *placement, enum btrfs_policy_kind kind,
 		      uint64_t *room)
 {
 	uint64_t type = type_of_new(placement, kind);
 	struct bp_target target;
 	struct bp_array array;
-	int ret = lay_out(placement, &array);
+	int ret = bp_array_init(&array, placement->sites, placement->device_count);
 
 	*room = 0;
 	for (size_t i = 0; i < placement->chunk_count; i++) {
 		const struct btrfs_policy_chunk *chunk = &placement->chunks[i];
 
+		/* Chunks that lost a part of theirs stay. */
+		if (!ret)
+			ret = bp_array_use(&array, chunk->devids, chunk->offsets, chunk->stripes,
+					   chunk->stripe_length);
 		if (chunk->type == type && !lost_stripes(placement, chunk))
 			*room += chunk->length - chunk->used;
 	}

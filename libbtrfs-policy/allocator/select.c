@@ -33,12 +33,6 @@ static enum btrfs_role_rank rank_of(const struct bp_site *site, uint64_t type)
 	return btrfs_role_rank(bp_role_core(site->role), btrfs_role_kind(type));
 }
 
-/* Bytes of the longest hole; room that nobody looked into is in one piece. */
-uint64_t bp_site_hole(const struct bp_site *site)
-{
-	return site->hole && site->hole < site->room ? site->hole : site->room;
-}
-
 bool bp_excluded(const struct bp_site *site, uint64_t type)
 {
 	return rank_of(site, type) == BTRFS_ROLE_RANK_EXCLUDED;
@@ -55,60 +49,41 @@ uint32_t bp_allowed_sites(const struct bp_site *sites, size_t count, uint64_t ty
 
 /* ---- Limits on a new chunk ---------------------------------------------- */
 
-struct limits {
-	const struct bp_profile *profile;
-	struct btrfs_role_profile role;
-};
-
 static uint64_t min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-static uint64_t chunk_size_of(uint64_t type, uint64_t total)
+static void set_limits(struct btrfs_role_profile *limits, const struct bp_site *sites, size_t count,
+		       uint64_t type)
 {
-	if (type & BTRFS_BLOCK_GROUP_DATA)
-		return 10 * GIB;
-	if (type & BTRFS_BLOCK_GROUP_SYSTEM)
-		return 32 * MIB;
-	return total > 50 * GIB ? GIB : 256 * MIB;
-}
-
-static void set_size_limits(struct limits *limits, const struct bp_site *sites, size_t count,
-			    uint64_t type)
-{
-	struct btrfs_role_profile *size = &limits->role;
+	const struct bp_profile *profile = bp_profile_of(type);
 	uint64_t total = 0;
 
-	memset(size, 0, sizeof(*size));
-	size->kind = btrfs_role_kind(type);
-	size->dev_stripes = limits->profile->dev_stripes;
-	size->ncopies = limits->profile->copies;
-	size->nparity = limits->profile->parity;
+	memset(limits, 0, sizeof(*limits));
+	limits->kind = btrfs_role_kind(type);
+	limits->dev_stripes = profile->dev_stripes;
+	limits->ncopies = profile->copies;
+	limits->nparity = profile->parity;
+	limits->striped = !profile->devs_max;
+	limits->devs_min = profile->devs_min;
+	limits->devs_max = profile->devs_max ? profile->devs_max : UINT32_MAX;
+	if (type & BTRFS_BLOCK_GROUP_SYSTEM && limits->devs_max > SYSTEM_DEVS_MAX)
+		limits->devs_max = SYSTEM_DEVS_MAX;
+	limits->devs_increment = profile->devs_increment;
 	for (size_t i = 0; i < count; i++) {
 		if (!sites[i].writeable)
 			continue;
 		total += sites[i].size;
-		size->rank_bytes[rank_of(&sites[i], type)] += sites[i].size;
+		limits->rank_bytes[rank_of(&sites[i], type)] += sites[i].size;
 	}
-	size->max_chunk = chunk_size_of(type, total);
-	size->max_stripe = min_u64(size->max_chunk, GIB);
-}
-
-static void set_limits(struct limits *limits, const struct bp_site *sites, size_t count,
-		       uint64_t type)
-{
-	const struct bp_profile *profile = bp_profile_of(type);
-	uint32_t most = profile->devs_max ? profile->devs_max : UINT32_MAX;
-
-	if (type & BTRFS_BLOCK_GROUP_SYSTEM && most > SYSTEM_DEVS_MAX)
-		most = SYSTEM_DEVS_MAX;
-	limits->profile = profile;
-	set_size_limits(limits, sites, count, type);
-	limits->role.striped = !profile->devs_max;
-	limits->role.devs_min = profile->devs_min;
-	limits->role.devs_max = most;
-	limits->role.devs_increment = profile->devs_increment;
+	if (type & BTRFS_BLOCK_GROUP_DATA)
+		limits->max_chunk = 10 * GIB;
+	else if (type & BTRFS_BLOCK_GROUP_SYSTEM)
+		limits->max_chunk = 32 * MIB;
+	else
+		limits->max_chunk = total > 50 * GIB ? GIB : 256 * MIB;
+	limits->max_stripe = min_u64(limits->max_chunk, GIB);
 }
 
 /* ---- Selection ---------------------------------------------------------- */
@@ -142,40 +117,31 @@ uint64_t bp_site_room_for(const struct bp_site *site, uint64_t type)
 	return site->room > kept ? site->room - kept : 0;
 }
 
-/* In one piece. */
+/* In one piece; room that nobody looked into is in one piece. */
 uint64_t bp_site_offer(const struct bp_site *site, uint64_t type)
 {
-	return min_u64(bp_site_hole(site), bp_site_room_for(site, type));
+	uint64_t room = bp_site_room_for(site, type);
+
+	return site->hole ? min_u64(site->hole, room) : room;
 }
 
 static uint32_t gather(const struct bp_site *sites, size_t count, uint64_t type,
-		       const struct limits *limits, struct btrfs_device_info *info)
+		       const struct btrfs_role_profile *limits, struct btrfs_device_info *info)
 {
-	uint32_t dev_stripes = limits->profile->dev_stripes;
 	uint32_t found = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		uint64_t offer = bp_site_offer(&sites[i], type);
 
-		if (offer < STRIPE_UNIT * dev_stripes)
+		if (offer < STRIPE_UNIT * limits->dev_stripes)
 			continue;
 		info[found].dev = (void *)&sites[i];
 		info[found].total_avail = sites[i].room;
-		info[found].max_avail = min_u64(offer, limits->role.max_stripe * dev_stripes);
+		info[found].max_avail = min_u64(offer, limits->max_stripe * limits->dev_stripes);
 		info[found++].rank = rank_of(&sites[i], type);
 	}
 	qsort(info, found, sizeof(*info), by_room);
 	return found;
-}
-
-static void set_devids(struct bp_target *target, const struct btrfs_device_info *info,
-		       uint32_t dev_stripes)
-{
-	for (uint32_t i = 0; i < target->stripes; i++) {
-		const struct bp_site *site = info[i / dev_stripes].dev;
-
-		target->devids[i] = site->devid;
-	}
 }
 
 /* Entries that a target's `devids` must have for any selection of the sites. */
@@ -189,22 +155,23 @@ int bp_select(const struct bp_site *sites, size_t count, uint64_t type,
 	      struct bp_target *target)
 {
 	_cleanup_free_ struct btrfs_device_info *info = calloc(count, sizeof(*info));
-	struct limits limits;
+	struct btrfs_role_profile limits;
 	uint32_t devs;
 
 	if (!info)
 		return -ENOMEM;
 	set_limits(&limits, sites, count, type);
 	devs = gather(sites, count, type, &limits, info);
-	devs = btrfs_role_select(info, devs, &limits.role);
-	if (devs < limits.role.devs_min)
+	devs = btrfs_role_select(info, devs, &limits);
+	if (devs < limits.devs_min)
 		return -ENOSPC;
 	target->type = type;
-	target->stripes = devs * limits.profile->dev_stripes;
-	target->stripe_length = min_u64(btrfs_role_stripe_size(&limits.role, info, devs), GIB);
-	target->length = target->stripe_length * btrfs_role_data_stripes(&limits.role, devs);
-	set_devids(target, info, limits.profile->dev_stripes);
-	target->wanted = limits.role.max_stripe * limits.profile->dev_stripes;
+	target->stripes = devs * limits.dev_stripes;
+	target->stripe_length = min_u64(btrfs_role_stripe_size(&limits, info, devs), GIB);
+	target->length = target->stripe_length * btrfs_role_data_stripes(&limits, devs);
+	for (uint32_t i = 0; i < target->stripes; i++)
+		target->devids[i] = ((const struct bp_site *)info[i / limits.dev_stripes].dev)->devid;
+	target->wanted = limits.max_stripe * limits.dev_stripes;
 	return target->length ? 0 : -ENOSPC;
 }
 
@@ -214,19 +181,19 @@ int bp_select(const struct bp_site *sites, size_t count, uint64_t type,
  */
 uint64_t bp_worthwhile(const struct bp_site *sites, size_t count, uint64_t type)
 {
-	struct limits limits;
+	struct btrfs_role_profile limits;
 
 	set_limits(&limits, sites, count, type);
-	return btrfs_role_useful_bytes(&limits.role);
+	return btrfs_role_useful_bytes(&limits);
 }
 
 /* Bytes of the largest chunk that the array's size allows. */
 uint64_t bp_largest_chunk(const struct bp_site *sites, size_t count, uint64_t type)
 {
-	struct limits limits;
+	struct btrfs_role_profile limits;
 
 	set_limits(&limits, sites, count, type);
-	return btrfs_role_max_chunk(&limits.role, BTRFS_ROLE_RANK_FIRST);
+	return btrfs_role_max_chunk(&limits, BTRFS_ROLE_RANK_FIRST);
 }
 
 /*
@@ -257,9 +224,12 @@ static bool stands_on(const struct btrfs_policy_chunk *chunk, uint64_t devid, ui
 	return false;
 }
 
-static void count_own(struct bp_site *sites, size_t count,
-		      const struct btrfs_policy_chunk *chunk, struct btrfs_role_chunk *where)
+enum btrfs_policy_misplaced bp_judge(struct bp_site *sites, size_t count,
+				     const struct btrfs_policy_chunk *chunk)
 {
+	struct btrfs_role_chunk where = {};
+	struct btrfs_role_profile limits;
+
 	for (uint32_t i = 0; i < chunk->stripes; i++) {
 		const struct bp_site *site = bp_site_find(sites, count, chunk->devids[i]);
 		enum btrfs_role_rank rank;
@@ -267,43 +237,22 @@ static void count_own(struct bp_site *sites, size_t count,
 		if (!site || stands_on(chunk, chunk->devids[i], i))
 			continue;
 		rank = rank_of(site, chunk->type);
-		where->first += rank == BTRFS_ROLE_RANK_FIRST;
-		where->excluded += rank == BTRFS_ROLE_RANK_EXCLUDED;
-		where->other += rank != BTRFS_ROLE_RANK_FIRST && rank != BTRFS_ROLE_RANK_EXCLUDED;
+		where.first += rank == BTRFS_ROLE_RANK_FIRST;
+		where.excluded += rank == BTRFS_ROLE_RANK_EXCLUDED;
+		where.other += rank != BTRFS_ROLE_RANK_FIRST && rank != BTRFS_ROLE_RANK_EXCLUDED;
 	}
-}
-
-/* Room for a part of the chunk means: for as much as the chunk takes elsewhere. */
-static uint32_t count_vacant(const struct bp_site *sites, size_t count,
-			     const struct btrfs_policy_chunk *chunk, uint64_t part)
-{
-	uint32_t vacant = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (!sites[i].writeable || sites[i].room < part)
-			continue;
-		if (rank_of(&sites[i], chunk->type) != BTRFS_ROLE_RANK_FIRST)
-			continue;
-		vacant += !stands_on(chunk, sites[i].devid, chunk->stripes);
-	}
-	return vacant;
-}
-
-enum btrfs_policy_misplaced bp_judge(struct bp_site *sites, size_t count,
-				     const struct btrfs_policy_chunk *chunk)
-{
-	struct btrfs_role_chunk where = {};
-	struct limits limits;
-
-	count_own(sites, count, chunk, &where);
 	if (where.excluded)
 		return BTRFS_POLICY_ON_EXCLUDED;
 	if (!where.other)
 		return BTRFS_POLICY_PLACED;
 	set_limits(&limits, sites, count, chunk->type);
-	where.vacant = count_vacant(sites, count, chunk,
-				    chunk->stripe_length * limits.profile->dev_stripes);
-	return btrfs_role_misplaced(&where, &limits.role) ? BTRFS_POLICY_ON_SECOND_CHOICE :
+	/* A device is vacant that has room for as much as the chunk takes elsewhere. */
+	for (size_t i = 0; i < count; i++)
+		where.vacant += sites[i].writeable &&
+				sites[i].room >= chunk->stripe_length * limits.dev_stripes &&
+				rank_of(&sites[i], chunk->type) == BTRFS_ROLE_RANK_FIRST &&
+				!stands_on(chunk, sites[i].devid, chunk->stripes);
+	return btrfs_role_misplaced(&where, &limits) ? BTRFS_POLICY_ON_SECOND_CHOICE :
 							     BTRFS_POLICY_PLACED;
 }
 

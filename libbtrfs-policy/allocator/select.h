@@ -44,7 +44,6 @@ enum btrfs_policy_misplaced bp_judge(struct bp_site *sites, size_t count,
 uint32_t bp_not_first_choice(struct bp_site *sites, size_t count, uint64_t type,
 			     const uint64_t *devids, uint32_t stripes);
 bool bp_site_misuses(const struct bp_site *site, const struct btrfs_policy_chunk *chunk);
-uint64_t bp_site_hole(const struct bp_site *site);
 uint64_t bp_site_room_for(const struct bp_site *site, uint64_t type);
 uint64_t bp_site_offer(const struct bp_site *site, uint64_t type);
 uint64_t bp_worthwhile(const struct bp_site *sites, size_t count, uint64_t type);

@@ -69,28 +69,23 @@ int bp_linux_look_at_new(void *self, const char *path, char **signature)
 	return ret;
 }
 
-/* There may be several: a partition table has a copy at the end of the device. */
-static int wipe_all(blkid_probe probe)
-{
-	const char *name;
-	int ret;
-
-	while (!(ret = next_signature(probe, &name)) && name)
-		if (blkid_do_wipe(probe, 0))
-			return -EIO;
-	return ret;
-}
-
 int bp_linux_wipe(void *self, const char *path)
 {
 	blkid_probe probe;
+	const char *name;
 	int fd, ret = open_exclusively(path, &fd);
 
 	if (ret)
 		return ret;
 	ret = new_probe(fd, &probe);
 	if (!ret) {
-		ret = wipe_all(probe);
+		/* There may be several: a partition table has a copy at the end of the device. */
+		while (!(ret = next_signature(probe, &name)) && name) {
+			if (blkid_do_wipe(probe, 0)) {
+				ret = -EIO;
+				break;
+			}
+		}
 		blkid_free_probe(probe);
 	}
 	if (!ret && fsync(fd))

@@ -115,58 +115,42 @@ void bp_linux_saved_unlock(void *self, int lock)
 	close(lock);
 }
 
-/* Whom it belongs to and who may read it stays as somebody has made it. */
-static int copy_owner(int dir, const char *name, int fd)
-{
-	struct stat st;
-
-	if (fstatat(dir, name, &st, 0) < 0)
-		return errno == ENOENT && fchmod(fd, 0644) == 0 ? 0 : -errno;
-	if (fchown(fd, st.st_uid, st.st_gid) < 0 || fchmod(fd, st.st_mode & 07777) < 0)
-		return -errno;
-	return 0;
-}
-
+/* Owner and mode stay as an administrator has set them. */
 static int write_new(int dir, const char *name, const char *new, const char *text)
 {
 	_cleanup_close_ int fd = openat(dir, new, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
 					0600);
-	int ret;
+	struct stat st;
 
 	if (fd < 0)
 		return -errno;
-	ret = copy_owner(dir, name, fd);
-	return ret ? ret : write_all(fd, text);
+	if (fstatat(dir, name, &st, 0) < 0) {
+		if (errno != ENOENT || fchmod(fd, 0644) < 0)
+			return -errno;
+	} else if (fchown(fd, st.st_uid, st.st_gid) < 0 || fchmod(fd, st.st_mode & 07777) < 0) {
+		return -errno;
+	}
+	return write_all(fd, text);
 }
-
-enum way_back { WAY_NONE, WAY_EXCHANGE, WAY_UNLINK };
 
 /* Both names change places, so that there is a way back, where the file system can do it. */
-static int swap(int dir, const char *new, const char *name, enum way_back *back)
-{
-	*back = WAY_EXCHANGE;
-	if (renameat2(dir, new, dir, name, RENAME_EXCHANGE) == 0)
-		return 0;
-	*back = errno == ENOENT ? WAY_UNLINK : WAY_NONE;
-	if (errno != ENOENT && errno != EINVAL)
-		return -errno;
-	return renameat(dir, new, dir, name) < 0 ? -errno : 0;
-}
-
 static int put_in_place(int dir, const char *new, const char *name)
 {
-	enum way_back back;
-	int ret = swap(dir, new, name, &back);
+	bool exchanged = renameat2(dir, new, dir, name, RENAME_EXCHANGE) == 0;
+	bool is_first = !exchanged && errno == ENOENT;
+	int ret;
 
-	if (ret)
-		return ret;
-	if (fsync(dir) < 0) {
-		ret = -errno;
-		if (back == WAY_EXCHANGE)
-			renameat2(dir, new, dir, name, RENAME_EXCHANGE);
-		else if (back == WAY_UNLINK)
-			unlinkat(dir, name, 0);
-	}
+	if (!exchanged && !is_first && errno != EINVAL)
+		return -errno;
+	if (!exchanged && renameat(dir, new, dir, name) < 0)
+		return -errno;
+	if (fsync(dir) == 0)
+		return 0;
+	ret = -errno;
+	if (exchanged)
+		renameat2(dir, new, dir, name, RENAME_EXCHANGE);
+	else if (is_first)
+		unlinkat(dir, name, 0);
 	return ret;
 }
 

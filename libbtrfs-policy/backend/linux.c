@@ -20,10 +20,6 @@
 #include "backend/linux.h"
 #include "core/handle.h"
 
-struct linux_backend {
-	int fd;
-};
-
 static inline void close_at_end(int *fd)
 {
 	if (*fd >= 0)
@@ -32,23 +28,15 @@ static inline void close_at_end(int *fd)
 
 #define _cleanup_close_ BP_CLEANUP(close_at_end)
 
-void *bp_backend_linux_new(void)
-{
-	struct linux_backend *linux_be = calloc(1, sizeof(*linux_be));
-
-	if (linux_be)
-		linux_be->fd = -1;
-	return linux_be;
-}
-
 static void linux_destroy(void *self)
 {
 	free(self);
 }
 
+/* The state of this backend is the file descriptor of the file system, or -1. */
 static int fd_of(void *self)
 {
-	return ((struct linux_backend *)self)->fd;
+	return *(int *)self;
 }
 
 /* The kernel answers some calls with positive numbers of its own. */
@@ -68,7 +56,6 @@ static int linux_ioctl(void *self, unsigned long request, void *arg)
 static int linux_open(void *self, const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct linux_backend *linux_be = self;
 	struct statfs st;
 
 	if (fd < 0)
@@ -77,17 +64,15 @@ static int linux_open(void *self, const char *path)
 		return -errno;
 	if (st.f_type != BTRFS_SUPER_MAGIC)
 		return -EINVAL;
-	linux_be->fd = fd;
+	*(int *)self = fd;
 	fd = -1;
 	return 0;
 }
 
 static void linux_close(void *self)
 {
-	struct linux_backend *linux_be = self;
-
-	close_at_end(&linux_be->fd);
-	linux_be->fd = -1;
+	close_at_end(self);
+	*(int *)self = -1;
 }
 
 static int linux_read_only(void *self, bool *read_only)
@@ -143,43 +128,31 @@ static int linux_balance_state(void *self, struct btrfs_ioctl_balance_args *args
 	return linux_ioctl(self, BTRFS_IOC_BALANCE_PROGRESS, args);
 }
 
-/* The kernel keeps the path for people: of device-mapper the name, not the number. */
-static char *canonical(const char *path)
-{
-	return mnt_resolve_path(path, NULL);
-}
-
-static int add_plainly(void *self, const char *path)
-{
-	struct btrfs_ioctl_vol_args args = {};
-
-	if (strlen(path) >= sizeof(args.name))
-		return -ENAMETOOLONG;
-	strcpy(args.name, path);
-	return linux_ioctl(self, BTRFS_IOC_ADD_DEV, &args);
-}
-
-/* A kernel that has the ioctl refuses these flags. */
-static int can_add_with_role(void *self)
-{
-	struct btrfs_ioctl_add_dev_role_args args = { .flags = ~0U };
-	int ret = linux_ioctl(self, BTRFS_IOC_ADD_DEV_ROLE, &args);
-
-	return ret == -ENOTTY ? ret : 0;
-}
-
+/*
+ * The kernel keeps the path for people: of device-mapper the name, not the number.
+ * Without a path: a kernel that has the ioctl refuses these flags.
+ */
 static int linux_add_device(void *self, const char *path, enum btrfs_policy_role role)
 {
-	_cleanup_free_ char *name = path ? canonical(path) : NULL;
+	_cleanup_free_ char *name = path ? mnt_resolve_path(path, NULL) : NULL;
 	struct btrfs_ioctl_add_dev_role_args args = { .path = (uintptr_t)name, .role = role };
+	struct btrfs_ioctl_vol_args plain = {};
+	int ret;
 
-	if (!path)
-		return can_add_with_role(self);
+	if (!path) {
+		args.flags = ~0U;
+		args.role = 0;
+		ret = linux_ioctl(self, BTRFS_IOC_ADD_DEV_ROLE, &args);
+		return ret == -ENOTTY ? ret : 0;
+	}
 	if (!name)
 		return -ENOMEM;
-	if (role == BTRFS_POLICY_ROLE_DATA_PREFERRED)
-		return add_plainly(self, name);
-	return linux_ioctl(self, BTRFS_IOC_ADD_DEV_ROLE, &args);
+	if (role != BTRFS_POLICY_ROLE_DATA_PREFERRED)
+		return linux_ioctl(self, BTRFS_IOC_ADD_DEV_ROLE, &args);
+	if (strlen(name) >= sizeof(plain.name))
+		return -ENAMETOOLONG;
+	strcpy(plain.name, name);
+	return linux_ioctl(self, BTRFS_IOC_ADD_DEV, &plain);
 }
 
 static int linux_roles(void *self, struct btrfs_ioctl_device_roles_args *args)
@@ -308,11 +281,12 @@ const struct bp_backend bp_backend_linux = {
 
 BP_PUBLIC struct btrfs_policy_fs *btrfs_policy_fs_new(void)
 {
-	void *backend = bp_backend_linux_new();
+	int *backend = malloc(sizeof(*backend));
 	struct btrfs_policy_fs *fs;
 
 	if (!backend)
 		return NULL;
+	*backend = -1;
 	fs = bp_fs_new_with(&bp_backend_linux, backend);
 	if (!fs)
 		bp_backend_linux.destroy(backend);

@@ -8,12 +8,10 @@
 #include "core/backend.h"
 
 extern const struct bp_backend bp_backend_linux;
-/* State for bp_backend_linux, or NULL without memory. */
-void *bp_backend_linux_new(void);
 /* Functions of bp_backend_linux that are in other files of this folder. */
 int bp_linux_mount_of(void *self, const char *path, struct bp_mount *mount);
 int bp_linux_mounts(void *self, struct bp_mount **list, size_t *count);
-int bp_linux_facts(void *self, const char *path, struct bp_facts *facts);
+int bp_linux_facts(void *self, const char *path, struct btrfs_policy_device *device);
 int bp_linux_look_at_new(void *self, const char *path, char **signature);
 int bp_linux_wipe(void *self, const char *path);
 

@@ -28,14 +28,6 @@ struct bp_mount {
 	bool ignores_roles; /* nodevice_roles */
 };
 
-/* What is known of a block device apart from btrfs; texts are allocated or NULL. */
-struct bp_facts {
-	enum btrfs_policy_tristate rotational;
-	char *model;
-	char *transport;
-	uint32_t rotation_rate;
-};
-
 struct bp_backend {
 	void (*destroy)(void *self);
 
@@ -71,7 +63,8 @@ struct bp_backend {
 
 	/* Device number of a block device; -ENOTBLK. */
 	int (*device_number)(void *self, const char *path, uint64_t *number);
-	int (*facts)(void *self, const char *path, struct bp_facts *facts);
+	/* Sets rotational, model, transport and rotation_rate; texts are allocated or NULL. */
+	int (*facts)(void *self, const char *path, struct btrfs_policy_device *device);
 
 	/*
 	 * Looks at a block device that is to be added: -EBUSY if anything has it open for
@@ -104,6 +97,5 @@ struct bp_backend {
 
 void bp_mount_clear(struct bp_mount *mount);
 void bp_mounts_free(struct bp_mount *list, size_t count);
-void bp_facts_clear(struct bp_facts *facts);
 
 #endif

@@ -47,21 +47,18 @@ static const struct row {
 
 #define ROWS BP_ARRAY_SIZE(rows)
 
-static uint64_t sample_devid(const struct btrfs_policy_fs *fs)
-{
-	for (size_t i = 0; i < fs->device_count; i++)
-		if (!fs->devices[i].pub.missing)
-			return fs->devices[i].pub.devid;
-	return 1;
-}
-
 /* 1, 0, or -errno; *full gets the full name of the file. */
 static int look(struct btrfs_policy_fs *fs, const char *file, char **full)
 {
-	_cleanup_free_ char *name = strncmp(file, FEATURES, strlen(FEATURES)) ?
-		bp_sysfs_name(fs, file, sample_devid(fs)) : strdup(file);
+	_cleanup_free_ char *name = NULL;
+	uint64_t devid = 1;
 	int ret;
 
+	for (size_t i = fs->device_count; i-- > 0;)
+		if (!fs->devices[i].pub.missing)
+			devid = fs->devices[i].pub.devid;
+	name = strncmp(file, FEATURES, strlen(FEATURES)) ? bp_sysfs_name(fs, file, devid) :
+							   strdup(file);
 	if (!name)
 		return bp_nomem(fs);
 	ret = fs->ops->sysfs_exists(fs->backend, name);
@@ -137,24 +134,9 @@ static int judge_enforced(struct btrfs_policy_fs *fs)
 	return fs->enforced_why ? 0 : bp_nomem(fs);
 }
 
-/* Stock modules name no version; those that a package built do. */
-static int read_module_version(struct btrfs_policy_fs *fs, const char *module, char **version)
-{
-	char text[64], name[64];
-	int ret;
-
-	snprintf(name, sizeof(name), "../../module/%s/version", module);
-	ret = fs->ops->sysfs_read(fs->backend, name, text, sizeof(text));
-	if (ret == -ENOENT)
-		return 0;
-	if (ret)
-		return bp_failed(fs, ret, "cannot read '/sys/module/%s/version'", module);
-	*version = strdup(text);
-	return *version ? 0 : bp_nomem(fs);
-}
-
 int bp_capabilities_read(struct btrfs_policy_fs *fs)
 {
+	char version[64];
 	int ret = 0;
 
 	fs->capabilities = calloc(ROWS, sizeof(*fs->capabilities));
@@ -162,9 +144,16 @@ int bp_capabilities_read(struct btrfs_policy_fs *fs)
 		return bp_nomem(fs);
 	for (size_t i = 0; !ret && i < ROWS; i++)
 		ret = read_row(fs, &rows[i], &fs->capabilities[i]);
-	if (!ret)
-		ret = read_module_version(fs, "btrfs", &fs->module_version);
-	return ret ? ret : judge_enforced(fs);
+	if (ret)
+		return ret;
+	/* Stock modules name no version; those that a package built do. */
+	ret = fs->ops->sysfs_read(fs->backend, "../../module/btrfs/version", version,
+				  sizeof(version));
+	if (ret && ret != -ENOENT)
+		return bp_failed(fs, ret, "cannot read '/sys/module/btrfs/version'");
+	if (!ret && !(fs->module_version = strdup(version)))
+		return bp_nomem(fs);
+	return judge_enforced(fs);
 }
 
 void bp_capabilities_free(struct btrfs_policy_fs *fs)
@@ -235,29 +224,23 @@ BP_PUBLIC bool btrfs_policy_enforced(const struct btrfs_policy_fs *fs, const cha
 	return fs->enforced;
 }
 
-/* The read policy file lists more than "[pid]" where a kernel has upstream's. */
-static bool has_other_policies(const struct btrfs_policy_fs *fs)
-{
-	struct btrfs_policy_fs *mutable = (struct btrfs_policy_fs *)fs;
-	char **words = NULL;
-	bool found;
-
-	if (btrfs_policy_setting_values(mutable, "read-policy", &words))
-		return false;
-	found = words[0] && words[1];
-	btrfs_policy_strv_free(words);
-	return found;
-}
-
 BP_PUBLIC const char *btrfs_policy_kernel_name(const struct btrfs_policy_fs *fs)
 {
+	char **words = NULL;
+	bool others;
+
 	if (fs->info.offline)
 		return "offline";
 	if (bp_capable(fs, "roles-atomic") || bp_capable(fs, "roundrobin"))
 		return "device-role";
 	if (bp_capable(fs, "roles-enforced"))
 		return "allocation-hint";
-	return has_other_policies(fs) ? "experimental-read-policy" : "stock";
+	/* The read policy file lists more than "[pid]" where a kernel has upstream's. */
+	if (btrfs_policy_setting_values((struct btrfs_policy_fs *)fs, "read-policy", &words))
+		return "stock";
+	others = words[0] && words[1];
+	btrfs_policy_strv_free(words);
+	return others ? "experimental-read-policy" : "stock";
 }
 
 BP_PUBLIC const char *btrfs_policy_module_version(const struct btrfs_policy_fs *fs)

@@ -23,24 +23,13 @@ void bp_uuid_text(const uint8_t *uuid, char *text)
 	*p = '\0';
 }
 
-void bp_facts_clear(struct bp_facts *facts)
-{
-	free(facts->model);
-	free(facts->transport);
-	memset(facts, 0, sizeof(*facts));
-}
-
-static void device_clear(struct bp_device *device)
-{
-	free(device->path);
-	free(device->model);
-	free(device->transport);
-}
-
 void bp_devices_free(struct btrfs_policy_fs *fs)
 {
-	for (size_t i = 0; i < fs->device_count; i++)
-		device_clear(&fs->devices[i]);
+	for (size_t i = 0; i < fs->device_count; i++) {
+		free(fs->devices[i].path);
+		free((char *)fs->devices[i].pub.model);
+		free((char *)fs->devices[i].pub.transport);
+	}
 	free(fs->devices);
 	fs->devices = NULL;
 	fs->device_count = 0;
@@ -59,80 +48,46 @@ static int device_flag(struct btrfs_policy_fs *fs, const char *file, uint64_t de
 	return ret < 0 ? ret : text[0] == '1';
 }
 
-static int read_state(struct btrfs_policy_fs *fs, struct bp_device *device)
-{
-	int ret;
-
-	ret = device_flag(fs, "devinfo/%llu/missing", device->pub.devid, !device->path);
-	if (ret < 0)
-		return ret;
-	device->pub.missing = ret || !device->path;
-	ret = device_flag(fs, "devinfo/%llu/writeable", device->pub.devid,
-			  !device->pub.missing);
-	if (ret < 0)
-		return ret;
-	device->writeable = ret && !device->pub.missing;
-	return 0;
-}
-
-static int read_facts(struct btrfs_policy_fs *fs, struct bp_device *device)
-{
-	struct bp_facts facts = { .rotational = BTRFS_POLICY_UNKNOWN };
-	int ret;
-
-	device->pub.rotational = BTRFS_POLICY_UNKNOWN;
-	if (device->pub.missing)
-		return 0;
-	ret = fs->ops->facts(fs->backend, device->path, &facts);
-	if (ret == -ENOMEM)
-		return bp_nomem(fs);
-	if (ret < 0)
-		return bp_failed(fs, ret, "cannot find out about device '%s'", device->path);
-	device->pub.rotational = facts.rotational;
-	device->pub.rotation_rate = facts.rotation_rate;
-	device->pub.model = device->model = bp_steal(facts.model);
-	device->pub.transport = device->transport = bp_steal(facts.transport);
-	bp_facts_clear(&facts);
-	return 0;
-}
-
 static int fill_device(struct btrfs_policy_fs *fs, struct bp_device *device,
 		       const struct btrfs_ioctl_dev_info_args *args)
 {
+	struct btrfs_policy_device *pub = &device->pub;
 	int ret;
 
-	device->pub.devid = args->devid;
-	device->pub.size = args->total_bytes;
-	device->pub.allocated = args->bytes_used;
-	device->pub.role = BTRFS_POLICY_ROLE_UNKNOWN;
+	pub->devid = args->devid;
+	pub->size = args->total_bytes;
+	pub->allocated = args->bytes_used;
+	pub->role = BTRFS_POLICY_ROLE_UNKNOWN;
+	pub->rotational = BTRFS_POLICY_UNKNOWN;
 	bp_uuid_text(args->uuid, device->uuid);
 	if (args->path[0]) {
 		device->path = strndup((const char *)args->path, sizeof(args->path));
 		if (!device->path)
 			return bp_nomem(fs);
 	}
-	ret = read_state(fs, device);
-	if (!device->pub.missing)
-		device->pub.path = device->path;
-	return ret ? ret : read_facts(fs, device);
-}
-
-static int add_device(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_dev_info_args *args)
-{
-	size_t size = (fs->device_count + 1) * sizeof(*fs->devices);
-	struct bp_device *devices = realloc(fs->devices, size);
-
-	if (!devices)
+	ret = device_flag(fs, "devinfo/%llu/missing", pub->devid, !device->path);
+	if (ret < 0)
+		return ret;
+	pub->missing = ret || !device->path;
+	ret = device_flag(fs, "devinfo/%llu/writeable", pub->devid, !pub->missing);
+	if (ret < 0)
+		return ret;
+	device->writeable = ret && !pub->missing;
+	if (pub->missing)
+		return 0;
+	pub->path = device->path;
+	ret = fs->ops->facts(fs->backend, device->path, pub);
+	if (ret == -ENOMEM)
 		return bp_nomem(fs);
-	fs->devices = devices;
-	memset(&devices[fs->device_count], 0, sizeof(*devices));
-	fs->device_count++;
-	return fill_device(fs, &devices[fs->device_count - 1], args);
+	if (ret < 0)
+		return bp_failed(fs, ret, "cannot find out about device '%s'", device->path);
+	return 0;
 }
 
 static int read_device(struct btrfs_policy_fs *fs, uint64_t devid)
 {
 	struct btrfs_ioctl_dev_info_args args = { .devid = devid };
+	struct bp_device *devices;
 	int ret;
 
 	ret = fs->ops->dev_info(fs->backend, &args);
@@ -141,7 +96,13 @@ static int read_device(struct btrfs_policy_fs *fs, uint64_t devid)
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot read facts about device %llu of '%s'",
 				 (unsigned long long)devid, fs->mount_point);
-	return add_device(fs, &args);
+	devices = reallocarray(fs->devices, fs->device_count + 1, sizeof(*devices));
+	if (!devices)
+		return bp_nomem(fs);
+	fs->devices = devices;
+	devices += fs->device_count++;
+	memset(devices, 0, sizeof(*devices));
+	return fill_device(fs, devices, &args);
 }
 
 /*
@@ -196,81 +157,77 @@ btrfs_policy_device_find(const struct btrfs_policy_fs *fs, uint64_t devid)
 
 /* ---- Selection by a word ------------------------------------------------ */
 
-struct selector {
-	enum { BY_DEVID, BY_ROTATION, BY_NUMBER } by;
-	uint64_t value;
-};
+static bool is_devid(const char *word)
+{
+	return *word && !word[strspn(word, "0123456789")];
+}
 
 BP_PUBLIC bool btrfs_policy_device_is_word(const char *word)
 {
-	return !strcmp(word, "rotational") || !strcmp(word, "nonrotational") ||
-	       (*word && !word[strspn(word, "0123456789")]);
+	return !strcmp(word, "rotational") || !strcmp(word, "nonrotational") || is_devid(word);
 }
 
-static int parse_selector(struct btrfs_policy_fs *fs, const char *word,
-			  struct selector *selector)
+/* What devices are compared with: a devid, 1 for rotational, 0, or the number of a device. */
+static int parse_word(struct btrfs_policy_fs *fs, const char *word, uint64_t *value)
 {
 	int ret;
 
-	if (!btrfs_policy_device_is_word(word)) {
-		selector->by = BY_NUMBER;
-		ret = fs->ops->device_number(fs->backend, word, &selector->value);
-		if (ret == -ENOTBLK)
-			return bp_error(fs, -EINVAL,
-					"'%s' is not a block device; name a device, a devid, 'rotational' or 'nonrotational'",
-					word);
-		return ret < 0 ? bp_failed(fs, ret, "cannot look at device '%s'", word) : 0;
+	if (is_devid(word)) {
+		errno = 0;
+		*value = strtoull(word, NULL, 10);
+		return errno ? bp_error(fs, -EINVAL, "'%s' is not a devid", word) : 0;
 	}
-	if (*word == 'r' || *word == 'n') {
-		selector->by = BY_ROTATION;
-		selector->value = *word == 'r';
+	if (btrfs_policy_device_is_word(word)) {
+		*value = *word == 'r';
 		return 0;
 	}
-	errno = 0;
-	selector->by = BY_DEVID;
-	selector->value = strtoull(word, NULL, 10);
-	return errno ? bp_error(fs, -EINVAL, "'%s' is not a devid", word) : 0;
+	ret = fs->ops->device_number(fs->backend, word, value);
+	if (ret == -ENOTBLK)
+		return bp_error(fs, -EINVAL,
+				"'%s' is not a block device; name a device, a devid, 'rotational' or 'nonrotational'",
+				word);
+	return ret < 0 ? bp_failed(fs, ret, "cannot look at device '%s'", word) : 0;
 }
 
 /* 1, 0, or -errno */
-static int selected(struct btrfs_policy_fs *fs, const struct selector *selector,
+static int selected(struct btrfs_policy_fs *fs, const char *word, uint64_t value,
 		    const struct bp_device *device)
 {
 	uint64_t number;
 	int ret;
 
-	if (selector->by == BY_DEVID)
-		return device->pub.devid == selector->value;
+	if (is_devid(word))
+		return device->pub.devid == value;
 	if (device->pub.missing)
 		return 0;
-	if (selector->by == BY_ROTATION)
-		return device->pub.rotational == (int)selector->value;
+	if (btrfs_policy_device_is_word(word))
+		return device->pub.rotational == (int)value;
 	ret = fs->ops->device_number(fs->backend, device->path, &number);
 	if (ret == -ENOENT || ret == -ENOTBLK)
 		return 0;
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot look at device '%s'", device->path);
-	return number == selector->value;
+	return number == value;
 }
 
 BP_PUBLIC int btrfs_policy_device_select(struct btrfs_policy_fs *fs, const char *word,
 					 uint64_t **devids, size_t *count)
 {
 	_cleanup_free_ uint64_t *list = NULL;
-	struct selector selector;
+	uint64_t value;
 	size_t found = 0;
 	int ret;
 
 	if (!fs->open)
 		return bp_not_open(fs);
-	ret = parse_selector(fs, word, &selector);
+	ret = parse_word(fs, word, &value);
 	if (ret)
 		return ret;
 	list = calloc(fs->device_count, sizeof(*list));
 	if (!list)
 		return bp_nomem(fs);
 	for (size_t i = 0; i < fs->device_count; i++) {
-		ret = selected(fs, &selector, &fs->devices[i]);
+		ret = selected(fs, word, value, &fs->devices[i]);
 		if (ret < 0)
 			return ret;
 		if (ret)

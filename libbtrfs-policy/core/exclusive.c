@@ -23,17 +23,6 @@ BP_PUBLIC int btrfs_policy_exclusive_operation(struct btrfs_policy_fs *fs, char 
 	return ret;
 }
 
-static int busy(struct btrfs_policy_fs *fs, const char *name)
-{
-	if (!strcmp(name, "balance paused"))
-		return bp_error(fs, -EBUSY,
-				"a balance is paused on '%s'; run 'btrfs balance resume' or 'btrfs balance cancel' first",
-				fs->mount_point);
-	bp_error(fs, -EBUSY, "another exclusive operation '%s' is running on '%s'; wait for it", name,
-		 fs->mount_point);
-	return bp_hint(fs, -EBUSY, BTRFS_POLICY_HINT_ENQUEUE);
-}
-
 /* Is nothing else at work? 0, -EBUSY with the name, or another error. */
 int bp_exclusive_check(struct btrfs_policy_fs *fs, bool *can_wait)
 {
@@ -47,7 +36,13 @@ int bp_exclusive_check(struct btrfs_policy_fs *fs, bool *can_wait)
 	if (ret || !strcmp(name, "none"))
 		return ret;
 	*can_wait = strcmp(name, "balance paused");
-	return busy(fs, name);
+	if (!*can_wait)
+		return bp_error(fs, -EBUSY,
+				"a balance is paused on '%s'; run 'btrfs balance resume' or 'btrfs balance cancel' first",
+				fs->mount_point);
+	bp_error(fs, -EBUSY, "another exclusive operation '%s' is running on '%s'; wait for it", name,
+		 fs->mount_point);
+	return bp_hint(fs, -EBUSY, BTRFS_POLICY_HINT_ENQUEUE);
 }
 
 /*

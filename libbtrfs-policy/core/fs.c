@@ -59,33 +59,9 @@ BP_PUBLIC struct btrfs_policy_fs *btrfs_policy_fs_unref(struct btrfs_policy_fs *
 	return NULL;
 }
 
-static int read_label(struct btrfs_policy_fs *fs)
-{
-	int ret;
-
-	memset(fs->label, 0, sizeof(fs->label));
-	ret = fs->ops->label(fs->backend, fs->label, BTRFS_LABEL_SIZE);
-	if (ret < 0)
-		return bp_failed(fs, ret, "cannot read the label of '%s'", fs->mount_point);
-	return 0;
-}
-
-static int read_mixed(struct btrfs_policy_fs *fs)
-{
-	_cleanup_free_ char *name = bp_sysfs_name(fs, "features/mixed_groups", 0);
-	int ret;
-
-	if (!name)
-		return bp_nomem(fs);
-	ret = fs->ops->sysfs_exists(fs->backend, name);
-	if (ret < 0)
-		return bp_failed(fs, ret, "cannot look for '/sys/fs/btrfs/%s'", name);
-	fs->info.mixed = ret;
-	return 0;
-}
-
 static int read_info(struct btrfs_policy_fs *fs, struct btrfs_ioctl_fs_info_args *args)
 {
+	_cleanup_free_ char *mixed = NULL;
 	int ret;
 
 	memset(args, 0, sizeof(*args));
@@ -102,8 +78,18 @@ static int read_info(struct btrfs_policy_fs *fs, struct btrfs_ioctl_fs_info_args
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot find out whether '%s' is read-only",
 				 fs->mount_point);
-	ret = read_label(fs);
-	return ret ? ret : read_mixed(fs);
+	memset(fs->label, 0, sizeof(fs->label));
+	ret = fs->ops->label(fs->backend, fs->label, BTRFS_LABEL_SIZE);
+	if (ret < 0)
+		return bp_failed(fs, ret, "cannot read the label of '%s'", fs->mount_point);
+	mixed = bp_sysfs_name(fs, "features/mixed_groups", 0);
+	if (!mixed)
+		return bp_nomem(fs);
+	ret = fs->ops->sysfs_exists(fs->backend, mixed);
+	if (ret < 0)
+		return bp_failed(fs, ret, "cannot look for '/sys/fs/btrfs/%s'", mixed);
+	fs->info.mixed = ret;
+	return 0;
 }
 
 BP_PUBLIC int btrfs_policy_fs_refresh(struct btrfs_policy_fs *fs)
@@ -126,13 +112,6 @@ BP_PUBLIC int btrfs_policy_fs_refresh(struct btrfs_policy_fs *fs)
 	return ret;
 }
 
-static int open_error(struct btrfs_policy_fs *fs, int err, const char *path)
-{
-	if (err == -EINVAL || err == -ENOTTY)
-		return bp_error(fs, -EINVAL, "'%s' is not on a btrfs file system", path);
-	return bp_failed(fs, err, "cannot open '%s'", path);
-}
-
 BP_PUBLIC int btrfs_policy_fs_open(struct btrfs_policy_fs *fs, const char *target)
 {
 	int ret;
@@ -145,7 +124,11 @@ BP_PUBLIC int btrfs_policy_fs_open(struct btrfs_policy_fs *fs, const char *targe
 		return ret;
 	ret = fs->ops->open(fs->backend, fs->mount_point);
 	if (ret < 0) {
-		ret = open_error(fs, ret, fs->mount_point);
+		if (ret == -EINVAL || ret == -ENOTTY)
+			ret = bp_error(fs, -EINVAL, "'%s' is not on a btrfs file system",
+				       fs->mount_point);
+		else
+			ret = bp_failed(fs, ret, "cannot open '%s'", fs->mount_point);
 		close_fs(fs);
 		return ret;
 	}

@@ -23,9 +23,7 @@
 struct bp_device {
 	struct btrfs_policy_device pub;
 	char uuid[BP_FSID_LENGTH];
-	char *path;
-	char *model;
-	char *transport;
+	char *path;	/* also of a device that is missing; model and transport are `pub`'s */
 	bool writeable;
 };
 

@@ -22,13 +22,6 @@ void bp_mounts_free(struct bp_mount *list, size_t count)
 	free(list);
 }
 
-static int not_btrfs(struct btrfs_policy_fs *fs, const char *path, const char *fstype)
-{
-	return bp_error(fs, -EINVAL,
-			"'%s' is not on a btrfs file system but on %s; name the mount point of a btrfs",
-			path, fstype);
-}
-
 static int target_of_path(struct btrfs_policy_fs *fs, const char *path, char **mount_point)
 {
 	struct bp_mount mount = {};
@@ -40,7 +33,9 @@ static int target_of_path(struct btrfs_policy_fs *fs, const char *path, char **m
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot find the file system of '%s'", path);
 	if (strcmp(mount.fstype, "btrfs"))
-		ret = not_btrfs(fs, path, mount.fstype);
+		ret = bp_error(fs, -EINVAL,
+			       "'%s' is not on a btrfs file system but on %s; name the mount point of a btrfs",
+			       path, mount.fstype);
 	else
 		*mount_point = bp_steal(mount.target);
 	bp_mount_clear(&mount);
@@ -94,14 +89,20 @@ static int identify(struct btrfs_policy_fs *fs, const char *mount_point, uint64_
 	return ret;
 }
 
-/* What to look for: a UUID, a label, a block device, or (none of them) anything. */
-struct wanted {
+/* What to look for, a UUID, a label, a block device, or (none of them) anything, and the find. */
+struct search {
 	const char *uuid;
 	const char *label;
 	uint64_t device;
+	char fsid[BP_FSID_LENGTH]; /* of the first match */
+	char *mount_point;
+	bool read_only; /* this mount point */
+	size_t matches; /* different file systems */
+	char names[BP_ERROR_LENGTH / 2];
+	int unreadable; /* first error, told only if nothing matched */
 };
 
-static bool fits(const struct wanted *wanted, const struct identity *id)
+static bool fits(const struct search *wanted, const struct identity *id)
 {
 	if (wanted->device)
 		return id->has_device;
@@ -111,79 +112,42 @@ static bool fits(const struct wanted *wanted, const struct identity *id)
 	       (wanted->label && *wanted->label && !strcmp(wanted->label, id->label));
 }
 
-struct search {
-	char fsid[BP_FSID_LENGTH]; /* of the first match */
-	char *mount_point;
-	bool read_only; /* this mount point */
-	size_t matches; /* different file systems */
-	char names[BP_ERROR_LENGTH / 2];
-	int unreadable; /* first error, told only if nothing matched */
-};
-
-static void note_match(struct search *found, const char *target, const struct identity *id)
+static int look_at_mount(struct btrfs_policy_fs *fs, struct search *search,
+			 const struct bp_mount *mount)
 {
-	size_t length = strlen(found->names);
-
-	if (found->matches && !strcmp(found->fsid, id->fsid))
-		return;
-	if (!found->matches)
-		memcpy(found->fsid, id->fsid, sizeof(found->fsid));
-	snprintf(found->names + length, sizeof(found->names) - length, "%s'%s'",
-		 length ? ", " : "", target);
-	found->matches++;
-}
-
-/* The first of its mount points will do, unless only another can be written to. */
-static int note_mount_point(struct search *found, const struct bp_mount *mount,
-			    const struct identity *id)
-{
-	if (found->mount_point &&
-	    (!found->read_only || mount->read_only || strcmp(found->fsid, id->fsid)))
-		return 0;
-	free(found->mount_point);
-	found->mount_point = strdup(mount->target);
-	found->read_only = mount->read_only;
-	return found->mount_point ? 0 : -ENOMEM;
-}
-
-static int look_at_mount(struct btrfs_policy_fs *fs, const struct wanted *wanted,
-			 struct search *found, const struct bp_mount *mount)
-{
+	size_t length = strlen(search->names);
 	struct identity id;
 	int ret;
 
-	ret = identify(fs, mount->target, wanted->device, &id);
+	ret = identify(fs, mount->target, search->device, &id);
 	/* Hidden below another mount, or gone since. */
 	if (ret == -EINVAL || ret == -ENOENT)
 		return 0;
 	if (ret) {
-		found->unreadable = found->unreadable ? found->unreadable : ret;
+		search->unreadable = search->unreadable ? search->unreadable : ret;
 		return 0;
 	}
-	if (!fits(wanted, &id))
+	if (!fits(search, &id))
 		return 0;
-	note_match(found, mount->target, &id);
-	return note_mount_point(found, mount, &id) ? bp_nomem(fs) : 0;
+	if (!search->matches)
+		memcpy(search->fsid, id.fsid, sizeof(search->fsid));
+	if (!search->matches || strcmp(search->fsid, id.fsid)) {
+		snprintf(search->names + length, sizeof(search->names) - length, "%s'%s'",
+			 length ? ", " : "", mount->target);
+		search->matches++;
+	}
+	/* The first of its mount points will do, unless only another can be written to. */
+	if (search->mount_point &&
+	    (!search->read_only || mount->read_only || strcmp(search->fsid, id.fsid)))
+		return 0;
+	free(search->mount_point);
+	search->mount_point = strdup(mount->target);
+	search->read_only = mount->read_only;
+	return search->mount_point ? 0 : bp_nomem(fs);
 }
 
-static int search_mounts(struct btrfs_policy_fs *fs, const struct wanted *wanted,
-			 struct search *found)
-{
-	struct bp_mount *list;
-	size_t count;
-	int ret;
-
-	ret = fs->ops->mounts(fs->backend, &list, &count);
-	if (ret < 0)
-		return bp_failed(fs, ret, "cannot read the mount table");
-	for (size_t i = 0; !ret && i < count; i++)
-		ret = look_at_mount(fs, wanted, found, &list[i]);
-	bp_mounts_free(list, count);
-	return ret;
-}
-
-static int judge_search(struct btrfs_policy_fs *fs, const struct wanted *wanted,
-			const struct search *found, const char *target)
+static int judge_search(struct btrfs_policy_fs *fs, const struct search *found,
+			const char *target)
 {
 	if (found->matches == 1)
 		return 0;
@@ -195,7 +159,7 @@ static int judge_search(struct btrfs_policy_fs *fs, const struct wanted *wanted,
 				found->names);
 	if (found->unreadable)
 		return bp_failed(fs, found->unreadable, "cannot look at the mounted btrfs");
-	if (wanted->device)
+	if (found->device)
 		return bp_error(fs, -ENOENT,
 				"block device '%s' belongs to no mounted btrfs; mount it first",
 				target);
@@ -206,86 +170,68 @@ static int judge_search(struct btrfs_policy_fs *fs, const struct wanted *wanted,
 	return bp_error(fs, -ENOENT, "no path given and no btrfs is mounted");
 }
 
-static int target_by_search(struct btrfs_policy_fs *fs, const struct wanted *wanted,
+static int target_by_search(struct btrfs_policy_fs *fs, struct search *search,
 			    const char *target, char **mount_point)
 {
-	struct search found = {};
+	struct bp_mount *list;
+	size_t count;
 	int ret;
 
-	ret = search_mounts(fs, wanted, &found);
+	ret = fs->ops->mounts(fs->backend, &list, &count);
+	if (ret < 0)
+		return bp_failed(fs, ret, "cannot read the mount table");
+	for (size_t i = 0; !ret && i < count; i++)
+		ret = look_at_mount(fs, search, &list[i]);
+	bp_mounts_free(list, count);
 	if (!ret)
-		ret = judge_search(fs, wanted, &found, target);
+		ret = judge_search(fs, search, target);
 	if (ret)
-		free(found.mount_point);
+		free(search->mount_point);
 	else
-		*mount_point = found.mount_point;
+		*mount_point = search->mount_point;
 	return ret;
-}
-
-static int target_without_name(struct btrfs_policy_fs *fs, char **mount_point)
-{
-	const struct wanted anything = {};
-	int ret;
-
-	ret = target_of_path(fs, ".", mount_point);
-	if (ret == -ENOMEM || !ret)
-		return ret;
-	return target_by_search(fs, &anything, NULL, mount_point);
-}
-
-/* 1 if it is one; the number of a device is never 0. */
-static int is_block_device(struct btrfs_policy_fs *fs, const char *target, uint64_t *number)
-{
-	int ret = fs->ops->device_number(fs->backend, target, number);
-
-	if (ret == -ENOMEM)
-		return bp_nomem(fs);
-	return !ret && *number;
 }
 
 int bp_find_target(struct btrfs_policy_fs *fs, const char *target, char **mount_point)
 {
-	struct wanted wanted = { .uuid = target, .label = target }, device = {};
+	struct search search = {};
 	int ret;
 
-	if (!target)
-		return target_without_name(fs, mount_point);
-	if (!*target)
+	if (target && !*target)
 		return bp_error(fs, -EINVAL, "the path is empty");
-	ret = is_block_device(fs, target, &device.device);
-	if (ret)
-		return ret < 0 ? ret : target_by_search(fs, &device, target, mount_point);
-	ret = target_of_path(fs, target, mount_point);
-	if (ret != -ENOENT)
+	/* The number of a device is never 0. */
+	if (target) {
+		ret = fs->ops->device_number(fs->backend, target, &search.device);
+		if (ret == -ENOMEM)
+			return bp_nomem(fs);
+		if (!ret && search.device)
+			return target_by_search(fs, &search, target, mount_point);
+		search.device = 0;
+	}
+	ret = target_of_path(fs, target ? target : ".", mount_point);
+	if (!ret || ret == -ENOMEM || (target && ret != -ENOENT))
 		return ret;
+	if (!target)
+		return target_by_search(fs, &search, NULL, mount_point);
 	if (strchr(target, '/'))
 		return bp_failed(fs, ret, "cannot open '%s'", target);
 	if (!strncmp(target, "UUID=", 5))
-		wanted = (struct wanted){ .uuid = target + 5 };
+		search.uuid = target + 5;
 	else if (!strncmp(target, "LABEL=", 6))
-		wanted = (struct wanted){ .label = target + 6 };
-	return target_by_search(fs, &wanted, target, mount_point);
+		search.label = target + 6;
+	else
+		search.uuid = search.label = target;
+	return target_by_search(fs, &search, target, mount_point);
 }
 
 /* ---- All of them -------------------------------------------------------- */
 
-struct list {
-	char **paths;
-	char (*fsids)[BP_FSID_LENGTH];
-	size_t count;
-};
-
-static bool listed(const struct list *list, const char *fsid)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->fsids[i], fsid))
-			return true;
-	return false;
-}
-
-static int list_mount(struct btrfs_policy_fs *fs, struct list *list, const char *target)
+/* Adds the mount point of a file system that is not in the list yet, which has room for it. */
+static int list_mount(struct btrfs_policy_fs *fs, char **paths, char (*fsids)[BP_FSID_LENGTH],
+		      const char *target)
 {
 	struct identity id;
+	size_t i = 0;
 	int ret = identify(fs, target, 0, &id);
 
 	/* Hidden below another mount, gone since, or in a place where we may not go. */
@@ -295,17 +241,19 @@ static int list_mount(struct btrfs_policy_fs *fs, struct list *list, const char 
 		return bp_nomem(fs);
 	if (ret)
 		return bp_failed(fs, ret, "cannot look at the btrfs mounted on '%s'", target);
-	if (listed(list, id.fsid))
-		return 0;
-	memcpy(list->fsids[list->count], id.fsid, sizeof(id.fsid));
-	list->paths[list->count] = strdup(target);
-	return list->paths[list->count++] ? 0 : bp_nomem(fs);
+	for (; paths[i]; i++)
+		if (!strcmp(fsids[i], id.fsid))
+			return 0;
+	memcpy(fsids[i], id.fsid, sizeof(id.fsid));
+	paths[i] = strdup(target);
+	return paths[i] ? 0 : bp_nomem(fs);
 }
 
 BP_PUBLIC int btrfs_policy_mounts(struct btrfs_policy_fs *fs, char ***paths)
 {
-	struct list list = {};
+	_cleanup_free_ char (*fsids)[BP_FSID_LENGTH] = NULL;
 	struct bp_mount *mounts;
+	char **list;
 	size_t count;
 	int ret;
 
@@ -315,16 +263,15 @@ BP_PUBLIC int btrfs_policy_mounts(struct btrfs_policy_fs *fs, char ***paths)
 	ret = fs->ops->mounts(fs->backend, &mounts, &count);
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot read the mount table");
-	list.paths = calloc(count + 1, sizeof(*list.paths));
-	list.fsids = calloc(count + 1, sizeof(*list.fsids));
-	ret = list.paths && list.fsids ? 0 : bp_nomem(fs);
+	list = calloc(count + 1, sizeof(*list));
+	fsids = calloc(count + 1, sizeof(*fsids));
+	ret = list && fsids ? 0 : bp_nomem(fs);
 	for (size_t i = 0; !ret && i < count; i++)
-		ret = list_mount(fs, &list, mounts[i].target);
+		ret = list_mount(fs, list, fsids, mounts[i].target);
 	bp_mounts_free(mounts, count);
-	free(list.fsids);
 	if (ret)
-		btrfs_policy_strv_free(list.paths);
+		btrfs_policy_strv_free(list);
 	else
-		*paths = list.paths;
+		*paths = list;
 	return ret;
 }

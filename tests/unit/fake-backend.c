@@ -110,7 +110,7 @@ static int fake_dev_info(void *self, struct btrfs_ioctl_dev_info_args *info)
 	return 0;
 }
 
-static int fake_facts(void *self, const char *path, struct bp_facts *facts)
+static int fake_facts(void *self, const char *path, struct btrfs_policy_device *facts)
 {
 	struct fake *fake = self;
 	struct fake_device *device = fake_device_find(fake, strtoull(path + 9, NULL, 10));
