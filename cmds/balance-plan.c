@@ -170,27 +170,20 @@ static json_object *spaces_json(const struct btrfs_policy_step *step)
 	return records_json_array(records);
 }
 
-static json_object *steps_json(const struct btrfs_policy_plan *plan)
+static void print_json(const struct btrfs_policy_fs *fs, const struct btrfs_policy_plan *plan)
 {
+	_cleanup_(records) struct records *devices = read_devices(fs, plan);
 	_cleanup_(records) struct records *steps = read_steps(plan);
-	json_object *array = records_json_array(steps);
+	json_object *object = filesystem_json(fs), *array = records_json_array(steps);
 
 	for (int i = 0; i < records_count(steps); i++)
 		json_object_object_add(json_object_array_get_idx(array, i), "devices",
 				       spaces_json(btrfs_policy_plan_step(plan, i)));
-	return array;
-}
-
-static void print_json(const struct btrfs_policy_fs *fs, const struct btrfs_policy_plan *plan)
-{
-	_cleanup_(records) struct records *devices = read_devices(fs, plan);
-	json_object *object = filesystem_json(fs);
-
 	json_object_object_add(object, "enforced",
 			       json_object_new_boolean(btrfs_policy_enforced(fs, NULL)));
 	json_object_object_add(object, "dry-run", json_object_new_boolean(true));
 	json_object_object_add(object, "plan", summary_json(plan));
-	json_object_object_add(object, "steps", steps_json(plan));
+	json_object_object_add(object, "steps", array);
 	json_object_object_add(object, "devices", records_json_array(devices));
 	json_print_document("balance-preferred-metadata", object);
 }
@@ -204,28 +197,13 @@ static char *format_time(uint64_t seconds)
 	return xasprintf("%.1f h", seconds / 3600.0);
 }
 
-/* On the way it does not fall below the floor, or below what it was. */
-static void print_slack(const struct btrfs_policy_plan_summary *sum)
-{
-	uint64_t least = sum->slack_floor < sum->slack_before ? sum->slack_floor :
-								sum->slack_before;
-	char before[UNITS_TEXT], after[UNITS_TEXT], kept[UNITS_TEXT];
-
-	printf("Slack:  metadata can grow by %s now, by %s then, by %s or more meanwhile\n",
-	       units_format(sum->slack_before, &UNITS_DEFAULT, before),
-	       units_format(sum->slack_after, &UNITS_DEFAULT, after),
-	       units_format(least, &UNITS_DEFAULT, kept));
-	if (sum->slack_after < sum->slack_floor)
-		warning("metadata will have less to grow into than the %s it should have: add a device that takes it, or change a role",
-			units_format(sum->slack_floor, &UNITS_DEFAULT, kept));
-}
-
 static void print_summary(const struct btrfs_policy_plan *plan)
 {
 	const struct btrfs_policy_plan_summary *sum = btrfs_policy_plan_summary(plan);
 	_cleanup_free_ char *least = format_time(sum->least_seconds),
 		       *most = format_time(sum->most_seconds);
-	char size[UNITS_TEXT], used[UNITS_TEXT];
+	uint64_t kept = sum->slack_floor < sum->slack_before ? sum->slack_floor : sum->slack_before;
+	char size[UNITS_TEXT], used[UNITS_TEXT], then[UNITS_TEXT];
 
 	printf("Chunks: %" PRIu64 ", of which %" PRIu64 " misplaced, %" PRIu64
 	       " to relocate (%s, %s used)\n", sum->chunks, sum->misplaced, sum->steps,
@@ -233,8 +211,15 @@ static void print_summary(const struct btrfs_policy_plan *plan)
 	       units_format(sum->used, &UNITS_DEFAULT, used));
 	if (sum->steps)
 		printf("Time:   about %s to %s\n", least, most);
+	/* On the way it does not fall below the floor, or below what it was. */
 	if (sum->steps && !sum->beyond_limit)
-		print_slack(sum);
+		printf("Slack:  metadata can grow by %s now, by %s then, by %s or more meanwhile\n",
+		       units_format(sum->slack_before, &UNITS_DEFAULT, size),
+		       units_format(sum->slack_after, &UNITS_DEFAULT, then),
+		       units_format(kept, &UNITS_DEFAULT, used));
+	if (sum->steps && !sum->beyond_limit && sum->slack_after < sum->slack_floor)
+		warning("metadata will have less to grow into than the %s it should have: add a device that takes it, or change a role",
+			units_format(sum->slack_floor, &UNITS_DEFAULT, used));
 	if (sum->beyond_limit)
 		printf("Limit:  leaves out %s\n",
 		       units_count(sum->beyond_limit, "misplaced chunk", size));

@@ -74,17 +74,6 @@ static void catch_interrupt(int number)
 		sigaction(number, &action, NULL);
 }
 
-/*
- * The first signal ends the balance after the chunk that is being moved, a second one at
- * once.  SIGHUP comes when the terminal goes away.
- */
-static void catch_interrupts(void)
-{
-	catch_interrupt(SIGINT);
-	catch_interrupt(SIGTERM);
-	catch_interrupt(SIGHUP);
-}
-
 static int show_progress(const struct btrfs_policy_progress *state, void *user)
 {
 	progress_show(user, state);
@@ -180,7 +169,13 @@ static int run_balance(const struct run *run, struct btrfs_policy_fs *fs, bool j
 	int ret;
 
 	progress_begin(&progress, args->progress);
-	catch_interrupts();
+	/*
+	 * The first signal ends the balance after the chunk that is being moved, a second one
+	 * at once.  SIGHUP comes when the terminal goes away.
+	 */
+	catch_interrupt(SIGINT);
+	catch_interrupt(SIGTERM);
+	catch_interrupt(SIGHUP);
 	ret = btrfs_policy_balance(fs, &options, &report);
 	progress_end(&progress);
 	if (report && json)
@@ -213,8 +208,10 @@ static int check_enforced(const struct run *run, const struct btrfs_policy_fs *f
 	return STATUS_STATE;
 }
 
-static void let_go(void)
+static int run_detached(const struct run *run, struct btrfs_policy_fs *fs)
 {
+	_cleanup_free_ char *prefix = xasprintf("balance of '%s'",
+						btrfs_policy_fs_info(fs)->mount_point);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	setsid();
@@ -222,14 +219,6 @@ static void let_go(void)
 		_exit(STATUS_FAILURE);
 	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
 		dup2(null, fd);
-}
-
-static int run_detached(const struct run *run, struct btrfs_policy_fs *fs)
-{
-	_cleanup_free_ char *prefix = xasprintf("balance of '%s'",
-						btrfs_policy_fs_info(fs)->mount_point);
-
-	let_go();
 	messages_set_level(LEVEL_DEFAULT);
 	messages_to_journal(prefix);
 	return run_balance(run, fs, false);

@@ -23,41 +23,24 @@ static const struct column change_columns[] = {
 	[CHANGE_CHANGED] = { "changed", NULL, 0 },
 };
 
-/* Old and new; both in bytes where they would look the same and are not. */
-static char *shown_change(const struct btrfs_policy_change *change)
-{
-	_cleanup_free_ char *old = setting_shown(change->setting, change->old_value, &UNITS_DEFAULT);
-	_cleanup_free_ char *new = setting_shown(change->setting, change->new_value, &UNITS_DEFAULT);
-
-	if (strcmp(change->old_value, change->new_value) == 0)
-		return xasprintf("%s, unchanged", new);
-	if (strcmp(old, new) == 0)
-		return xasprintf("%s -> %s", change->old_value, change->new_value);
-	return xasprintf("%s -> %s", old, new);
-}
-
 static void print_change(const struct btrfs_policy_change *change, bool dry_run)
 {
 	_cleanup_free_ char *device = change->devid ?
 		device_name(change->devid, change->path) : xstrdup("");
-	_cleanup_free_ char *shown = shown_change(change);
+	_cleanup_free_ char *old = setting_shown(change->setting, change->old_value, &UNITS_DEFAULT);
+	_cleanup_free_ char *new = setting_shown(change->setting, change->new_value, &UNITS_DEFAULT);
+	_cleanup_free_ char *shown = NULL;
 	bool same = strcmp(change->old_value, change->new_value) == 0;
 
+	/* Old and new; both in bytes where they would look the same and are not. */
+	if (same)
+		shown = xasprintf("%s, unchanged", new);
+	else if (strcmp(old, new) == 0)
+		shown = xasprintf("%s -> %s", change->old_value, change->new_value);
+	else
+		shown = xasprintf("%s -> %s", old, new);
 	say(LEVEL_DEFAULT, "%s%s%s%s: %s", dry_run && !same ? "would set: " : "",
 	    change->setting->title, *device ? " of " : "", device, shown);
-}
-
-static void add_change(struct records *records, const struct btrfs_policy_change *change)
-{
-	struct record *record = records_add(records);
-
-	record_set_text(record, CHANGE_SETTING, change->setting->name);
-	if (change->devid)
-		record_set_number(record, CHANGE_ID, change->devid);
-	record_set_text(record, CHANGE_PATH, change->path);
-	record_set_value(record, CHANGE_OLD, change->old_value);
-	record_set_value(record, CHANGE_NEW, change->new_value);
-	record_set_bool(record, CHANGE_CHANGED, strcmp(change->old_value, change->new_value));
 }
 
 /* NULL for no changes at all. */
@@ -68,8 +51,19 @@ json_object *changes_json(const struct run *run, struct btrfs_policy_fs *fs,
 	json_object *object = filesystem_json(fs);
 	_cleanup_free_ char *path = NULL;
 
-	for (size_t i = 0; changes && i < btrfs_policy_changes_count(changes); i++)
-		add_change(records, btrfs_policy_changes_at(changes, i));
+	for (size_t i = 0; changes && i < btrfs_policy_changes_count(changes); i++) {
+		const struct btrfs_policy_change *change = btrfs_policy_changes_at(changes, i);
+		struct record *record = records_add(records);
+
+		record_set_text(record, CHANGE_SETTING, change->setting->name);
+		if (change->devid)
+			record_set_number(record, CHANGE_ID, change->devid);
+		record_set_text(record, CHANGE_PATH, change->path);
+		record_set_value(record, CHANGE_OLD, change->old_value);
+		record_set_value(record, CHANGE_NEW, change->new_value);
+		record_set_bool(record, CHANGE_CHANGED,
+				strcmp(change->old_value, change->new_value));
+	}
 	if (saved)
 		btrfs_policy_saved_path(fs, &path);
 	json_object_object_add(object, "dry-run", json_object_new_boolean(run->dry_run));

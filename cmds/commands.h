@@ -8,7 +8,7 @@
 #include "cmds/cli/command.h"
 
 /* Exit statuses beside those of every program, the same in all commands. */
-enum status {
+enum {
 	STATUS_STATE = 2,	/* the state of kernel or file system does not allow it */
 	STATUS_NO_SPACE = 4,	/* a balance: no room where a chunk should go */
 	STATUS_PAUSED = 5,	/* a balance: by `btrfs balance pause` */

@@ -45,30 +45,21 @@ static void offer_options(const struct option_row *rows)
 	}
 }
 
-static const struct option_row *find_option(const struct option_row *rows, const char *word)
-{
-	for (; rows && rows->kind; rows++) {
-		if (strncmp(word, "--", 2)) {
-			if (rows->letter && word[strlen(word) - 1] == rows->letter)
-				return rows;
-			continue;
-		}
-		if ((rows->name && strcmp(rows->name, word + 2) == 0) ||
-		    (rows->alias && strcmp(rows->alias, word + 2) == 0))
-			return rows;
-	}
-	return NULL;
-}
-
 /* The option that @word is and whose argument comes next, or NULL. */
 static const struct option_row *awaits(const struct option_row *rows, const char *word)
 {
-	const struct option_row *row;
-
 	if (word[0] != '-' || !word[1])
 		return NULL;
-	row = find_option(rows, word);
-	return row && option_has_argument(row) ? row : NULL;
+	for (; rows && rows->kind; rows++) {
+		bool is_this = strncmp(word, "--", 2) ?
+			rows->letter && word[strlen(word) - 1] == rows->letter :
+			(rows->name && strcmp(rows->name, word + 2) == 0) ||
+			(rows->alias && strcmp(rows->alias, word + 2) == 0);
+
+		if (is_this)
+			return option_has_argument(rows) ? rows : NULL;
+	}
+	return NULL;
 }
 
 static void offer_argument(const struct option_row *row)
@@ -132,25 +123,21 @@ static void offer_policies(void)
 		offer(*value, NULL);
 }
 
-static void offer_devices_of(const char *mount)
-{
-	_cleanup_(fs) struct btrfs_policy_fs *fs = xcheck(btrfs_policy_fs_new());
-
-	if (btrfs_policy_fs_open(fs, mount))
-		return;
-	for (size_t i = 0; i < btrfs_policy_device_count(fs); i++)
-		if (btrfs_policy_device_at(fs, i)->path)
-			offer(btrfs_policy_device_at(fs, i)->path, mount);
-}
-
 static void offer_devices(void)
 {
 	_cleanup_(strv) char **mounts = find_mounts();
 
 	offer("rotational", "all hard disks");
 	offer("nonrotational", "all other devices");
-	for (char **mount = mounts; mount && *mount; mount++)
-		offer_devices_of(*mount);
+	for (char **mount = mounts; mount && *mount; mount++) {
+		_cleanup_(fs) struct btrfs_policy_fs *fs = xcheck(btrfs_policy_fs_new());
+
+		if (btrfs_policy_fs_open(fs, *mount))
+			continue;
+		for (size_t i = 0; i < btrfs_policy_device_count(fs); i++)
+			if (btrfs_policy_device_at(fs, i)->path)
+				offer(btrfs_policy_device_at(fs, i)->path, *mount);
+	}
 	puts(ALSO_FILES);
 }
 
@@ -173,8 +160,12 @@ static const struct {
 };
 
 /* Each of them once: @offered has a bit for each that was. */
-static void offer_place(const char *name, size_t length, unsigned int *offered)
+static void offer_place(const char *name, size_t length, bool new_devices, unsigned int *offered)
 {
+	if (new_devices && strncmp(name, "device>", length + 1) == 0) {
+		name = "new device";
+		length = strlen(name);
+	}
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		if (strlen(places[i].name) != length || strncmp(places[i].name, name, length) ||
 		    *offered & 1u << i)
@@ -182,15 +173,6 @@ static void offer_place(const char *name, size_t length, unsigned int *offered)
 		*offered |= 1u << i;
 		places[i].offer();
 	}
-}
-
-static void offer_named(const struct command *command, const char *name, size_t length,
-			unsigned int *offered)
-{
-	if (command->new_devices && strncmp(name, "device>", length + 1) == 0)
-		offer_place("new device", strlen("new device"), offered);
-	else
-		offer_place(name, length, offered);
 }
 
 /*
@@ -210,7 +192,7 @@ static void offer_position(const struct command *command, int position)
 		if (*synopsis != '<')
 			continue;
 		if (position <= 0 || strncmp(synopsis + 1 + length, ">...", 4) == 0)
-			offer_named(command, synopsis + 1, length, &offered);
+			offer_place(synopsis + 1, length, command->new_devices, &offered);
 		if (position <= 0 && !depth)
 			return;
 		position -= position > 0;
@@ -251,14 +233,6 @@ static int complete_command(const struct command *command, bool ours, int count,
 	return ALL_OURS;
 }
 
-static void offer_entries(const struct group *group, bool shortcuts)
-{
-	for (const struct entry *entry = group->entries; entry->command || entry->group; entry++)
-		if (shortcuts || !entry->shortcut)
-			offer(entry->group ? entry->group->token : entry->command->token,
-			      entry->group ? entry->group->summary : entry->command->summary);
-}
-
 /* The program's own words are ours; below btrfs they are from "policy" on. */
 static int complete_group(const struct group *group, bool ours, int count, char **words)
 {
@@ -266,7 +240,11 @@ static int complete_group(const struct group *group, bool ours, int count, char 
 	int fitting;
 
 	if (count == 1) {
-		offer_entries(group, ours);
+		for (entry = group->entries; entry->command || entry->group; entry++)
+			if (ours || !entry->shortcut)
+				offer(entry->group ? entry->group->token : entry->command->token,
+				      entry->group ? entry->group->summary :
+						     entry->command->summary);
 		return ours ? ALL_OURS : SOME_OURS;
 	}
 	entry = entry_find(group, words[0], &fitting);

@@ -17,13 +17,6 @@ struct add_args {
 	bool enqueue;
 };
 
-struct add_words {
-	enum btrfs_policy_role role;
-	char **devices;
-	int count;
-	const char *path;
-};
-
 enum { ADD_PATH, ADD_ID, ADD_SIGNATURE, ADD_WIPED, ADD_ADDED, ADD_COLUMNS };
 
 static const struct column add_columns[] = {
@@ -33,20 +26,6 @@ static const struct column add_columns[] = {
 	[ADD_WIPED] = { "overwritten", NULL, 0 },
 	[ADD_ADDED] = { "added", NULL, 0 },
 };
-
-static int parse_words(const struct run *run, struct add_words *words)
-{
-	words->devices = run->words + 1;
-	words->count = run->count - 1;
-	if (!word_is_device(run->words[run->count - 1]))
-		words->path = words->devices[--words->count];
-	if (btrfs_policy_role_parse(run->words[0], &words->role))
-		return no_role(run->words[0]);
-	if (words->count)
-		return STATUS_OK;
-	error("no device given to add to '%s'; name block devices by path", words->path);
-	return STATUS_FAILURE;
-}
 
 static json_object *additions_json(const struct btrfs_policy_additions *additions)
 {
@@ -67,14 +46,14 @@ static json_object *additions_json(const struct btrfs_policy_additions *addition
 }
 
 static void print_json(const struct run *run, const struct btrfs_policy_fs *fs,
-		       const struct add_words *words,
+		       enum btrfs_policy_role role,
 		       const struct btrfs_policy_additions *additions)
 {
 	json_object *object = filesystem_json(fs);
 
 	json_object_object_add(object, "dry-run", json_object_new_boolean(run->dry_run));
 	json_object_object_add(object, "role",
-		json_object_new_string(btrfs_policy_role_name(words->role)));
+		json_object_new_string(btrfs_policy_role_name(role)));
 	json_object_object_add(object, "devices", additions_json(additions));
 	json_print_document("device-policy-add", object);
 }
@@ -105,18 +84,27 @@ static int cmd_device_policy_add(const struct run *run)
 			     (run->dry_run ? BTRFS_POLICY_DRY_RUN : 0);
 	_cleanup_(additions) struct btrfs_policy_additions *additions = NULL;
 	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
-	struct add_words words = {};
-	int ret, status = parse_words(run, &words);
+	char **devices = run->words + 1;
+	enum btrfs_policy_role role;
+	const char *path = NULL;
+	int ret, status, count = run->count - 1;
 
-	if (status == STATUS_OK)
-		status = filesystem_open(words.path, &fs);
+	if (!word_is_device(run->words[run->count - 1]))
+		path = devices[--count];
+	if (btrfs_policy_role_parse(run->words[0], &role))
+		return no_role(run->words[0]);
+	if (!count) {
+		error("no device given to add to '%s'; name block devices by path", path);
+		return STATUS_FAILURE;
+	}
+	status = filesystem_open(path, &fs);
 	if (status)
 		return status;
-	ret = btrfs_policy_device_add(fs, words.devices, words.count, words.role, flags, &additions);
+	ret = btrfs_policy_device_add(fs, devices, count, role, flags, &additions);
 	if (ret)
 		status = filesystem_failed(fs, ret);
 	if (additions && run->json)
-		print_json(run, fs, &words, additions);
+		print_json(run, fs, role, additions);
 	else if (additions)
 		print_text(run, additions);
 	return status;

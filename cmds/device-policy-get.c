@@ -11,12 +11,6 @@
 #include "cmds/cli/escape.h"
 #include "cmds/filesystem.h"
 
-struct get_words {
-	const char *setting;
-	const char *device;	/* NULL: all, if the setting is one of devices */
-	const char *path;
-};
-
 enum { VALUE_ID, VALUE_PATH, VALUE_VALUE, VALUE_COLUMNS };
 
 static const struct column value_columns[] = {
@@ -24,17 +18,6 @@ static const struct column value_columns[] = {
 	[VALUE_PATH] = { "path", "Path", 0 },
 	[VALUE_VALUE] = { "value", "Value", 0 },
 };
-
-static struct get_words parse_words(const struct run *run)
-{
-	struct get_words words = { .setting = run->words[0] };
-
-	if (run->count == 3 || (run->count == 2 && word_is_device(run->words[1])))
-		words.device = run->words[1];
-	if (run->count > 1 + !!words.device)
-		words.path = run->words[run->count - 1];
-	return words;
-}
 
 static int add_value(struct btrfs_policy_fs *fs, const char *setting, uint64_t devid,
 		     struct records *records)
@@ -55,43 +38,26 @@ static int add_value(struct btrfs_policy_fs *fs, const char *setting, uint64_t d
 	return 0;
 }
 
-static int add_selected(struct btrfs_policy_fs *fs, const struct get_words *words,
-			struct records *records)
-{
-	_cleanup_free_ uint64_t *devids = NULL;
-	size_t count;
-	int ret = btrfs_policy_device_select(fs, words->device, &devids, &count);
-
-	for (size_t i = 0; !ret && i < count; i++)
-		ret = add_value(fs, words->setting, devids[i], records);
-	return ret;
-}
-
-static int read_values(struct btrfs_policy_fs *fs, const struct get_words *words,
+/* Of all devices if @device is NULL and the setting is one of devices. */
+static int read_values(struct btrfs_policy_fs *fs, const char *name, const char *device,
 		       struct records *records)
 {
-	const struct btrfs_policy_setting *setting = btrfs_policy_setting_find(words->setting);
+	const struct btrfs_policy_setting *setting = btrfs_policy_setting_find(name);
+	_cleanup_free_ uint64_t *devids = NULL;
+	size_t count;
 	int ret = 0;
 
-	if (words->device)
-		return add_selected(fs, words, records);
-	if (!setting || setting->scope == BTRFS_POLICY_SCOPE_FS)
-		return add_value(fs, words->setting, 0, records);
-	for (size_t i = 0; !ret && i < btrfs_policy_device_count(fs); i++)
-		ret = add_value(fs, words->setting, btrfs_policy_device_at(fs, i)->devid, records);
-	return ret;
-}
-
-static void print_values(const struct records *records)
-{
-	if (records_count(records) == 1) {
-		_cleanup_free_ char *value =
-			records_cell_text(records, 0, VALUE_VALUE, &UNITS_DEFAULT);
-
-		puts(value);
-		return;
+	if (device) {
+		ret = btrfs_policy_device_select(fs, device, &devids, &count);
+		for (size_t i = 0; !ret && i < count; i++)
+			ret = add_value(fs, name, devids[i], records);
+		return ret;
 	}
-	records_print_table(records, &UNITS_DEFAULT);
+	if (!setting || setting->scope == BTRFS_POLICY_SCOPE_FS)
+		return add_value(fs, name, 0, records);
+	for (size_t i = 0; !ret && i < btrfs_policy_device_count(fs); i++)
+		ret = add_value(fs, name, btrfs_policy_device_at(fs, i)->devid, records);
+	return ret;
 }
 
 static void print_json(const struct btrfs_policy_fs *fs, const char *setting,
@@ -108,18 +74,28 @@ static int cmd_device_policy_get(const struct run *run)
 {
 	_cleanup_(records) struct records *records = records_new(value_columns, VALUE_COLUMNS);
 	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
-	struct get_words words = parse_words(run);
-	int ret, status = filesystem_open(words.path, &fs);
+	const char *device = NULL, *path = NULL;
+	_cleanup_free_ char *value = NULL;
+	int ret, status;
 
+	if (run->count == 3 || (run->count == 2 && word_is_device(run->words[1])))
+		device = run->words[1];
+	if (run->count > 1 + !!device)
+		path = run->words[run->count - 1];
+	status = filesystem_open(path, &fs);
 	if (status)
 		return status;
-	ret = read_values(fs, &words, records);
+	ret = read_values(fs, run->words[0], device, records);
 	if (ret)
 		return filesystem_failed(fs, ret);
-	if (run->json)
-		print_json(fs, words.setting, records);
-	else
-		print_values(records);
+	if (run->json) {
+		print_json(fs, run->words[0], records);
+	} else if (records_count(records) == 1) {
+		value = records_cell_text(records, 0, VALUE_VALUE, &UNITS_DEFAULT);
+		puts(value);
+	} else {
+		records_print_table(records, &UNITS_DEFAULT);
+	}
 	return STATUS_OK;
 }
 

@@ -75,28 +75,6 @@ static int save_one(const struct run *run, struct btrfs_policy_fs *fs, json_obje
 
 /* ---- Restore ------------------------------------------------------------ */
 
-static int nothing_saved(const struct run *run, struct btrfs_policy_fs *fs, json_object *array)
-{
-	const struct save_args *args = run->args;
-
-	if (array)
-		json_object_array_add(array, changes_json(run, fs, NULL, false));
-	else
-		say(args->all || args->bdi ? LEVEL_INFO : LEVEL_DEFAULT, "%s",
-		    btrfs_policy_fs_error(fs));
-	return STATUS_OK;
-}
-
-static int restore_failed(struct btrfs_policy_fs *fs, int ret)
-{
-	_cleanup_free_ char *why = xstrdup(btrfs_policy_fs_error(fs)), *path = NULL;
-
-	btrfs_policy_saved_path(fs, &path);
-	error("cannot restore the settings of '%s' saved in '%s': %s",
-	      btrfs_policy_fs_info(fs)->mount_point, path ? path : "", why);
-	return filesystem_status(ret);
-}
-
 /* Roles need no file to be kept: they are on disk, and a kernel without them says nothing of them. */
 static int roles_status(struct btrfs_policy_fs *fs)
 {
@@ -120,15 +98,25 @@ static int restore_saved(const struct run *run, struct btrfs_policy_fs *fs, json
 {
 	_cleanup_(request) struct btrfs_policy_request *request = NULL;
 	_cleanup_(changes) struct btrfs_policy_changes *changes = NULL;
+	_cleanup_free_ char *why = NULL, *path = NULL;
+	const struct save_args *args = run->args;
 	int ret = btrfs_policy_saved_read(fs, &request);
 
-	if (ret == -ENOENT)
-		return nothing_saved(run, fs, array);
+	if (ret == -ENOENT && array)
+		json_object_array_add(array, changes_json(run, fs, NULL, false));
+	else if (ret == -ENOENT)
+		say(args->all || args->bdi ? LEVEL_INFO : LEVEL_DEFAULT, "%s",
+		    btrfs_policy_fs_error(fs));
 	if (ret)
-		return filesystem_failed(fs, ret);
+		return ret == -ENOENT ? STATUS_OK : filesystem_failed(fs, ret);
 	ret = btrfs_policy_apply(fs, request, run->dry_run ? BTRFS_POLICY_DRY_RUN : 0, &changes);
-	if (ret)
-		return restore_failed(fs, ret);
+	if (ret) {
+		why = xstrdup(btrfs_policy_fs_error(fs));
+		btrfs_policy_saved_path(fs, &path);
+		error("cannot restore the settings of '%s' saved in '%s': %s",
+		      btrfs_policy_fs_info(fs)->mount_point, path ? path : "", why);
+		return filesystem_status(ret);
+	}
 	if (array)
 		json_object_array_add(array, changes_json(run, fs, changes, true));
 	else

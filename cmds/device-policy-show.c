@@ -59,43 +59,21 @@ static const struct column device_columns[] = {
 	[DEVICE_RATE] = { "rotation-rate", "Rotation rate", COLUMN_NO_TABLE | COLUMN_HIDE_EMPTY },
 };
 
-/* Everything that is shown of one file system. */
-struct view {
-	struct records *fs;
-	struct records *settings;
-	struct records *devices;
-};
-
-static void cleanup_view(struct view *view)
-{
-	records_free(view->fs);
-	records_free(view->settings);
-	records_free(view->devices);
-}
-
-/* Would restoring change nothing? */
-static bool is_in_force(struct btrfs_policy_fs *fs, const struct btrfs_policy_request *request)
-{
-	_cleanup_(changes) struct btrfs_policy_changes *changes = NULL;
-
-	if (btrfs_policy_apply(fs, request, BTRFS_POLICY_DRY_RUN, &changes))
-		return false;
-	for (size_t i = 0; i < btrfs_policy_changes_count(changes); i++) {
-		const struct btrfs_policy_change *change = btrfs_policy_changes_at(changes, i);
-
-		if (strcmp(change->old_value, change->new_value))
-			return false;
-	}
-	return true;
-}
-
 static void set_saved(struct btrfs_policy_fs *fs, struct record *record)
 {
 	_cleanup_(request) struct btrfs_policy_request *request = NULL;
+	_cleanup_(changes) struct btrfs_policy_changes *changes = NULL;
 	_cleanup_free_ char *path = NULL, *text = NULL;
 	int ret = btrfs_policy_saved_read(fs, &request);
-	bool in_force = ret == 0 && is_in_force(fs, request);
+	/* Would restoring change nothing? */
+	bool in_force = ret == 0 &&
+			!btrfs_policy_apply(fs, request, BTRFS_POLICY_DRY_RUN, &changes);
 
+	for (size_t i = 0; in_force && i < btrfs_policy_changes_count(changes); i++) {
+		const struct btrfs_policy_change *change = btrfs_policy_changes_at(changes, i);
+
+		in_force = strcmp(change->old_value, change->new_value) == 0;
+	}
 	if (ret == -ENOENT || btrfs_policy_saved_path(fs, &path)) {
 		record_set_text(record, FS_SAVED_TEXT, "no");
 		return;
@@ -157,59 +135,46 @@ static void add_device(struct records *records, const struct btrfs_policy_device
 		record_set_number(record, DEVICE_RATE, device->rotation_rate);
 }
 
-static int read_view(struct btrfs_policy_fs *fs, struct view *view)
+static void print_json(const struct btrfs_policy_fs *fs, const struct records *facts,
+		       const struct records *settings, const struct records *devices,
+		       json_object *array)
 {
-	view->fs = read_fs(fs);
-	view->devices = records_new(device_columns, DEVICE_COLUMNS);
-	for (size_t i = 0; i < btrfs_policy_device_count(fs); i++)
-		add_device(view->devices, btrfs_policy_device_at(fs, i));
-	return settings_read(fs, false, &view->settings);
-}
+	json_object *object = filesystem_json(fs), *members = records_json_object(facts, 0);
 
-static json_object *view_json(const struct btrfs_policy_fs *fs, const struct view *view)
-{
-	json_object *object = filesystem_json(fs);
-	json_object *facts = records_json_object(view->fs, 0);
-
-	json_object_object_foreach(facts, key, value)
+	json_object_object_foreach(members, key, value)
 		json_object_object_add(object, key, json_object_get(value));
-	json_object_put(facts);
-	json_object_object_add(object, "settings",
-			       records_json_keyed(view->settings, SETTING_NAME));
-	json_object_object_add(object, "devices", records_json_array(view->devices));
-	return object;
+	json_object_put(members);
+	json_object_object_add(object, "settings", records_json_keyed(settings, SETTING_NAME));
+	json_object_object_add(object, "devices", records_json_array(devices));
+	json_object_array_add(array, object);
 }
 
 #define SHOW_WIDTH 33
 
-static void print_settings(const struct records *settings, const struct units *units)
+static void print_text(const struct btrfs_policy_fs *fs, const struct records *facts,
+		       const struct records *settings, const struct records *devices,
+		       const struct show_args *args)
 {
+	filesystem_print_heading(fs);
+	records_print_block(facts, 0, SHOW_WIDTH, &args->units);
 	for (int i = 0; i < records_count(settings); i++) {
-		_cleanup_free_ char *name = records_cell_text(settings, i, SETTING_NAME, units);
-		_cleanup_free_ char *value = records_cell_text(settings, i, SETTING_SHOWN, units);
+		_cleanup_free_ char *name = records_cell_text(settings, i, SETTING_NAME, &args->units);
+		_cleanup_free_ char *value = records_cell_text(settings, i, SETTING_SHOWN, &args->units);
 		_cleanup_free_ char *title = xstrdup(btrfs_policy_setting_find(name)->title);
 
 		title[0] = toupper((unsigned char)title[0]);
 		records_print_pair(SHOW_WIDTH, title, value);
 	}
-}
-
-static void print_view(const struct btrfs_policy_fs *fs, const struct view *view,
-		       const struct show_args *args)
-{
-	filesystem_print_heading(fs);
-	records_print_block(view->fs, 0, SHOW_WIDTH, &args->units);
-	print_settings(view->settings, &args->units);
 	if (args->table) {
 		putchar('\n');
-		records_print_table(view->devices, &args->units);
+		records_print_table(devices, &args->units);
 		return;
 	}
-	for (int i = 0; i < records_count(view->devices); i++) {
+	for (int i = 0; i < records_count(devices); i++) {
 		const struct btrfs_policy_device *device = btrfs_policy_device_at(fs, i);
 
 		device_print_heading(device->devid, device->path ? device->path : "missing");
-		records_print_block(view->devices, i, SHOW_WIDTH, &args->units);
+		records_print_block(devices, i, SHOW_WIDTH, &args->units);
 	}
 }
 
@@ -217,19 +182,24 @@ static void print_view(const struct btrfs_policy_fs *fs, const struct view *view
 static int show_one(const struct run *run, char *const *words, int count, json_object *array)
 {
 	const struct show_args *args = run->args;
-	__attribute__((cleanup(cleanup_view))) struct view view = {};
+	_cleanup_(records) struct records *facts = NULL, *settings = NULL, *devices = NULL;
 	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
 	int status = args->offline ? filesystem_open_offline(words, count, &fs) :
 				     filesystem_open(*words, &fs);
 
-	if (status == STATUS_OK)
-		status = read_view(fs, &view);
+	if (status)
+		return status;
+	facts = read_fs(fs);
+	devices = records_new(device_columns, DEVICE_COLUMNS);
+	for (size_t i = 0; i < btrfs_policy_device_count(fs); i++)
+		add_device(devices, btrfs_policy_device_at(fs, i));
+	status = settings_read(fs, false, &settings);
 	if (status)
 		return status;
 	if (array)
-		json_object_array_add(array, view_json(fs, &view));
+		print_json(fs, facts, settings, devices, array);
 	else
-		print_view(fs, &view, run->args);
+		print_text(fs, facts, settings, devices, args);
 	return STATUS_OK;
 }
 

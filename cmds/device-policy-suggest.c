@@ -14,10 +14,6 @@
 #include "cmds/filesystem.h"
 #include "cmds/settings.h"
 
-struct suggest_args {
-	struct units units;
-};
-
 enum { PROPOSAL_SETTING, PROPOSAL_ID, PROPOSAL_PATH, PROPOSAL_OLD, PROPOSAL_NEW, PROPOSAL_REASON,
 	PROPOSAL_COLUMNS };
 
@@ -52,18 +48,16 @@ static const struct column misfit_columns[] = {
 
 /* ---- Commands ----------------------------------------------------------- */
 
-/* A list of texts that ends with NULL. */
-struct commands {
-	char **lines;
-	int count;
-};
-
-/* Takes @line over. */
-static void add_line(struct commands *commands, char *line)
+/* Adds @line, which it takes over, to a list of texts that ends with NULL. */
+static void add_line(char ***lines, char *line)
 {
-	commands->lines = xrealloc(commands->lines, commands->count + 2, sizeof(*commands->lines));
-	commands->lines[commands->count++] = line;
-	commands->lines[commands->count] = NULL;
+	size_t count = 0;
+
+	while (*lines && (*lines)[count])
+		count++;
+	*lines = xrealloc(*lines, count + 2, sizeof(**lines));
+	(*lines)[count] = line;
+	(*lines)[count + 1] = NULL;
 }
 
 static bool is_role(const struct btrfs_policy_proposal *row)
@@ -72,7 +66,7 @@ static bool is_role(const struct btrfs_policy_proposal *row)
 }
 
 /* All devices that are to have one role, in one command: then they get it in one step. */
-static void add_tag(struct commands *commands, const struct btrfs_policy_suggestion *suggestion,
+static void add_tag(char ***commands, const struct btrfs_policy_suggestion *suggestion,
 		    const char *role, const char *path)
 {
 	const struct btrfs_policy_proposal *row;
@@ -102,7 +96,7 @@ static const char *proposed(const struct btrfs_policy_suggestion *suggestion, co
 	return NULL;
 }
 
-static void add_set(struct commands *commands, struct btrfs_policy_fs *fs,
+static void add_set(char ***commands, struct btrfs_policy_fs *fs,
 		    const struct btrfs_policy_suggestion *suggestion, const char *path)
 {
 	const char *policy = proposed(suggestion, "read-policy");
@@ -131,29 +125,6 @@ static void add_set(struct commands *commands, struct btrfs_policy_fs *fs,
 	free(line);
 }
 
-/* A kernel that ignores roles refuses it. */
-static void add_balance(struct commands *commands, const struct btrfs_policy_fs *fs,
-			const struct btrfs_policy_suggestion *suggestion, const char *path)
-{
-	uint64_t chunks, bytes;
-
-	btrfs_policy_suggestion_moves(suggestion, &chunks, &bytes);
-	if (chunks && btrfs_policy_enforced(fs, NULL))
-		add_line(commands, xasprintf("btrfs balance --preferred-metadata %s", path));
-}
-
-static void make_commands(struct commands *commands, struct btrfs_policy_fs *fs,
-			  const struct btrfs_policy_suggestion *suggestion)
-{
-	_cleanup_free_ char *path = xcheck(escape_shell(btrfs_policy_fs_info(fs)->mount_point));
-	const char *role = proposed(suggestion, "role");
-
-	if (role)
-		add_tag(commands, suggestion, role, path);
-	add_balance(commands, fs, suggestion, path);
-	add_set(commands, fs, suggestion, path);
-}
-
 /* ---- Text --------------------------------------------------------------- */
 
 static void print_proposals(const struct btrfs_policy_suggestion *suggestion,
@@ -171,14 +142,6 @@ static void print_proposals(const struct btrfs_policy_suggestion *suggestion,
 		printf("%s%s%s: %s -> %s\n    %s\n", row->setting->title, *shown ? " of " : "",
 		       shown, old, new, row->reason);
 	}
-}
-
-static void print_notes(const struct btrfs_policy_suggestion *suggestion)
-{
-	const char *text;
-
-	for (size_t i = 0; (text = btrfs_policy_suggestion_note(suggestion, i)); i++)
-		printf("%s\n", text);
 }
 
 static struct records *read_capacities(const struct btrfs_policy_suggestion *suggestion)
@@ -220,11 +183,14 @@ static void print_effects(const struct btrfs_policy_suggestion *suggestion,
 
 static void print_text(const struct btrfs_policy_fs *fs,
 		       const struct btrfs_policy_suggestion *suggestion,
-		       const struct commands *commands, const struct units *units)
+		       char *const *commands, const struct units *units)
 {
+	const char *text;
+
 	filesystem_print_heading(fs);
-	print_notes(suggestion);
-	if (!commands->count) {
+	for (size_t i = 0; (text = btrfs_policy_suggestion_note(suggestion, i)); i++)
+		printf("%s\n", text);
+	if (!commands) {
 		printf("Nothing to change\n");
 		return;
 	}
@@ -232,8 +198,8 @@ static void print_text(const struct btrfs_policy_fs *fs,
 	print_proposals(suggestion, units);
 	print_effects(suggestion, units);
 	printf("\nCommands, none of which has been run:\n");
-	for (int i = 0; i < commands->count; i++) {
-		_cleanup_free_ char *shown = xcheck(escape_text(commands->lines[i]));
+	for (int i = 0; commands && commands[i]; i++) {
+		_cleanup_free_ char *shown = xcheck(escape_text(commands[i]));
 
 		printf("    %s\n", shown);
 	}
@@ -284,44 +250,32 @@ static void add_text(json_object *array, const char *text)
 	json_object_array_add(array, json_object_new_string(clean));
 }
 
-static json_object *lines_json(const struct commands *commands)
-{
-	json_object *array = json_object_new_array();
-
-	for (int i = 0; i < commands->count; i++)
-		add_text(array, commands->lines[i]);
-	return array;
-}
-
-static json_object *notes_json(const struct btrfs_policy_suggestion *suggestion)
-{
-	json_object *array = json_object_new_array();
-	const char *text;
-
-	for (size_t i = 0; (text = btrfs_policy_suggestion_note(suggestion, i)); i++)
-		add_text(array, text);
-	return array;
-}
-
 static void print_json(const struct btrfs_policy_fs *fs,
 		       const struct btrfs_policy_suggestion *suggestion,
-		       const struct commands *commands)
+		       char *const *commands)
 {
 	_cleanup_(records) struct records *capacities = read_capacities(suggestion);
 	json_object *object = filesystem_json(fs), *moves = json_object_new_object();
+	json_object *notes = json_object_new_array(), *lines = json_object_new_array();
+	const char *text;
 	uint64_t chunks, bytes;
+
+	for (size_t i = 0; (text = btrfs_policy_suggestion_note(suggestion, i)); i++)
+		add_text(notes, text);
+	for (int i = 0; commands && commands[i]; i++)
+		add_text(lines, commands[i]);
 
 	btrfs_policy_suggestion_moves(suggestion, &chunks, &bytes);
 	json_object_object_add(moves, "chunks", json_object_new_uint64(chunks));
 	json_object_object_add(moves, "bytes", json_object_new_uint64(bytes));
 	json_object_object_add(object, "enforced",
 			       json_object_new_boolean(btrfs_policy_enforced(fs, NULL)));
-	json_object_object_add(object, "notes", notes_json(suggestion));
+	json_object_object_add(object, "notes", notes);
 	json_object_object_add(object, "proposals", proposals_json(suggestion));
 	json_object_object_add(object, "capacity", records_json_array(capacities));
 	json_object_object_add(object, "misfits", misfits_json(suggestion));
 	json_object_object_add(object, "moves", moves);
-	json_object_object_add(object, "commands", lines_json(commands));
+	json_object_object_add(object, "commands", lines);
 	json_print_document("device-policy-suggest", object);
 }
 
@@ -330,9 +284,10 @@ static void print_json(const struct btrfs_policy_fs *fs,
 static int cmd_device_policy_suggest(const struct run *run)
 {
 	_cleanup_(suggestion) struct btrfs_policy_suggestion *suggestion = NULL;
-	const struct suggest_args *args = run->args;
 	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
-	struct commands commands = {};
+	_cleanup_(strv) char **commands = NULL;
+	_cleanup_free_ char *path = NULL;
+	uint64_t chunks, bytes;
 	int ret, status = filesystem_open(run->words[0], &fs);
 
 	if (status)
@@ -340,17 +295,23 @@ static int cmd_device_policy_suggest(const struct run *run)
 	ret = btrfs_policy_suggest(fs, &suggestion);
 	if (ret)
 		return filesystem_failed(fs, ret);
-	make_commands(&commands, fs, suggestion);
+	path = xcheck(escape_shell(btrfs_policy_fs_info(fs)->mount_point));
+	if (proposed(suggestion, "role"))
+		add_tag(&commands, suggestion, proposed(suggestion, "role"), path);
+	/* A kernel that ignores roles refuses to balance by them. */
+	btrfs_policy_suggestion_moves(suggestion, &chunks, &bytes);
+	if (chunks && btrfs_policy_enforced(fs, NULL))
+		add_line(&commands, xasprintf("btrfs balance --preferred-metadata %s", path));
+	add_set(&commands, fs, suggestion, path);
 	if (run->json)
-		print_json(fs, suggestion, &commands);
+		print_json(fs, suggestion, commands);
 	else
-		print_text(fs, suggestion, &commands, &args->units);
-	btrfs_policy_strv_free(commands.lines);
+		print_text(fs, suggestion, commands, run->args);
 	return STATUS_OK;
 }
 
 static const struct option_row suggest_options[] = {
-	OPTION_UNIT_ROWS(offsetof(struct suggest_args, units)),
+	OPTION_UNIT_ROWS(0),
 	OPTIONS_END
 };
 
@@ -369,7 +330,7 @@ const struct command device_policy_suggest_command = {
 	.summary = "Propose roles and a read policy that suit the devices",
 	.details = suggest_details,
 	.options = suggest_options,
-	.args_size = sizeof(struct suggest_args),
+	.args_size = sizeof(struct units),
 	.max_words = 1,
 	.run = cmd_device_policy_suggest,
 };

@@ -63,15 +63,6 @@ static int parse_words(const struct run *run, struct tag_words *words)
 	return STATUS_OK;
 }
 
-/* A device may be meant by more than one word; it is tagged once. */
-static bool is_new(const uint64_t *devids, size_t count, uint64_t devid)
-{
-	for (size_t i = 0; i < count; i++)
-		if (devids[i] == devid)
-			return false;
-	return true;
-}
-
 static int select_devices(struct btrfs_policy_fs *fs, const struct tag_group *group,
 			  uint64_t **devids, size_t *count)
 {
@@ -83,9 +74,15 @@ static int select_devices(struct btrfs_policy_fs *fs, const struct tag_group *gr
 		if (ret)
 			return ret;
 		*devids = xrealloc(*devids, *count + found_count, sizeof(**devids));
-		for (size_t j = 0; j < found_count; j++)
-			if (is_new(*devids, *count, found[j]))
+		/* A device may be meant by more than one word; it is tagged once. */
+		for (size_t j = 0; j < found_count; j++) {
+			size_t k = 0;
+
+			while (k < *count && (*devids)[k] != found[j])
+				k++;
+			if (k == *count)
 				(*devids)[(*count)++] = found[j];
+		}
 	}
 	return 0;
 }

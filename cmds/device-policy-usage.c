@@ -205,28 +205,13 @@ static bool nearly_full(const struct view *view)
 	return view->outlook && view->outlook->metadata_percent >= view->threshold;
 }
 
-/* null for mixed block groups, where metadata has no room of its own */
-static json_object *check_json(const struct view *view)
-{
-	json_object *object;
-
-	if (!view->outlook)
-		return NULL;
-	object = outlook_json(view->outlook);
-	json_object_object_add(object, "threshold-percent",
-			       json_object_new_uint64(view->threshold));
-	json_object_object_add(object, "metadata-nearly-full",
-			       json_object_new_boolean(nearly_full(view)));
-	return object;
-}
-
 static json_object *usage_json(const struct btrfs_policy_fs *fs, const struct view *view,
 			       bool check)
 {
 	const struct btrfs_policy_placement *placement = view->placement;
 	_cleanup_(records) struct records *profiles = read_profiles(placement);
 	_cleanup_(records) struct records *devices = read_devices(fs, placement, true);
-	json_object *object = filesystem_json(fs);
+	json_object *object = filesystem_json(fs), *outlook = NULL;
 
 	json_object_object_add(object, "enforced",
 			       json_object_new_boolean(btrfs_policy_enforced(fs, NULL)));
@@ -236,8 +221,16 @@ static json_object *usage_json(const struct btrfs_policy_fs *fs, const struct vi
 			       totals_json(btrfs_policy_placement_totals(placement)));
 	if (view->fits)
 		json_object_object_add(object, "would-fit", fits_json(view->fits));
+	/* null for mixed block groups, where metadata has no room of its own */
+	if (view->outlook) {
+		outlook = outlook_json(view->outlook);
+		json_object_object_add(outlook, "threshold-percent",
+				       json_object_new_uint64(view->threshold));
+		json_object_object_add(outlook, "metadata-nearly-full",
+				       json_object_new_boolean(nearly_full(view)));
+	}
 	if (check)
-		json_object_object_add(object, "outlook", check_json(view));
+		json_object_object_add(object, "outlook", outlook);
 	return object;
 }
 
@@ -290,9 +283,10 @@ static void print_devices(const struct btrfs_policy_fs *fs,
 	}
 	for (int i = 0; i < records_count(devices); i++) {
 		uint64_t devid = btrfs_policy_placement_device(placement, i)->devid;
-		bool real = btrfs_policy_device_find(fs, devid);
+		const struct btrfs_policy_device *device = btrfs_policy_device_find(fs, devid);
+		const char *path = !device ? "assumed" : device->path ? device->path : "missing";
 
-		device_print_heading(devid, real ? device_path(fs, devid) : "assumed");
+		device_print_heading(devid, path);
 		records_print_block(devices, i, 0, &args->units);
 	}
 }
@@ -323,21 +317,6 @@ static void print_totals(const struct btrfs_policy_fs *fs,
 	    would && !assumed ? " with a kernel that obeys roles" : "");
 }
 
-/*
- * By what stands there and will stay: a device that is assumed lost has no room, and is
- * not full.
- */
-static double percent_allocated(const struct btrfs_policy_device_usage *row)
-{
-	uint64_t bytes = 0;
-
-	for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++)
-		bytes += row->bytes[kind] - row->misplaced_bytes[kind];
-	if (bytes > row->size)
-		bytes = row->size;	/* it is being made smaller */
-	return row->size ? 100.0 * bytes / row->size : 0.0;
-}
-
 /* Devices that prefer metadata and have little left for it: full is too late to hear of it. */
 static void print_filling(const struct btrfs_policy_fs *fs,
 			  const struct btrfs_policy_placement *placement)
@@ -348,10 +327,17 @@ static void print_filling(const struct btrfs_policy_fs *fs,
 		bool prefers = row->role == BTRFS_POLICY_ROLE_METADATA_PREFERRED ||
 			       row->role == BTRFS_POLICY_ROLE_METADATA_ONLY;
 		const struct btrfs_policy_device *device = btrfs_policy_device_find(fs, row->devid);
-		double percent = percent_allocated(row);
+		uint64_t bytes = 0;
+		double percent;
 
 		if (device && device->missing)
 			continue;
+		/* By what will stay: a device that is assumed lost has no room, and is not full. */
+		for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++)
+			bytes += row->bytes[kind] - row->misplaced_bytes[kind];
+		if (bytes > row->size)
+			bytes = row->size;	/* it is being made smaller */
+		percent = row->size ? 100.0 * bytes / row->size : 0.0;
 		if (prefers && percent > FILLING_PERCENT)
 			say(LEVEL_DEFAULT, "devid %" PRIu64 " (%s) is %.2f%% allocated; add a device for metadata before it is full",
 			    row->devid, btrfs_policy_role_name(row->role), percent);
@@ -405,18 +391,6 @@ static void print_text(const struct btrfs_policy_fs *fs, const struct view *view
 
 /* ---- One file system, or all -------------------------------------------- */
 
-static int read_placement(struct btrfs_policy_fs *fs, const struct usage_args *args,
-			  struct btrfs_policy_placement **placement,
-			  struct btrfs_policy_fits *fits)
-{
-	int ret = btrfs_policy_placement_read(fs, placement);
-
-	if (ret || !args->assume)
-		return ret;
-	ret = btrfs_policy_placement_assume(fs, *placement, args->assume);
-	return ret ? ret : btrfs_policy_placement_fits(fs, *placement, fits);
-}
-
 /* What -c adds to the exit status. */
 static int verdict(const struct btrfs_policy_fs *fs, const struct view *view)
 {
@@ -438,8 +412,12 @@ static int show_one(const struct run *run, struct btrfs_policy_fs *fs, json_obje
 	struct view view = {
 		.threshold = args->threshold ? args->threshold : NEARLY_FULL_PERCENT,
 	};
-	int ret = read_placement(fs, args, &placement, &fits);
+	int ret = btrfs_policy_placement_read(fs, &placement);
 
+	if (!ret && args->assume)
+		ret = btrfs_policy_placement_assume(fs, placement, args->assume);
+	if (!ret && args->assume)
+		ret = btrfs_policy_placement_fits(fs, placement, &fits);
 	view.placement = placement;
 	view.fits = args->assume ? &fits : NULL;
 	if (!ret && args->check && !btrfs_policy_fs_info(fs)->mixed) {

@@ -25,13 +25,6 @@ void record_set_tristate(struct record *record, int column, enum btrfs_policy_tr
 		record_set_bool(record, column, value == BTRFS_POLICY_YES);
 }
 
-const char *device_path(const struct btrfs_policy_fs *fs, uint64_t devid)
-{
-	const struct btrfs_policy_device *device = btrfs_policy_device_find(fs, devid);
-
-	return device && device->path ? device->path : "missing";
-}
-
 char *device_name(uint64_t devid, const char *path)
 {
 	return xasprintf("%" PRIu64 " (%s)", devid, path ? path : "missing");

@@ -16,9 +16,6 @@ const char *device_type(const struct btrfs_policy_device *device);
 /* Sets @column to true or false, or leaves it empty if not known. */
 void record_set_tristate(struct record *record, int column, enum btrfs_policy_tristate value);
 
-/* Path of a device of @fs, "missing" if it is not there. */
-const char *device_path(const struct btrfs_policy_fs *fs, uint64_t devid);
-
 /* Prints an error with the roles that there are; STATUS_FAILURE. */
 int no_role(const char *word);
 

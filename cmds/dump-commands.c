@@ -23,40 +23,26 @@ static json_object *texts_json(const char *const *texts)
 	return array;
 }
 
-static json_object *option_json(const struct option_row *row)
-{
-	const char letter[2] = { row->letter, '\0' };
-	json_object *object = json_object_new_object();
-
-	add_text(object, "long", row->name);
-	add_text(object, "short", row->letter ? letter : NULL);
-	add_text(object, "alias", row->alias);
-	add_text(object, "argument", row->argument);
-	json_object_object_add(object, "choices", texts_json(row->choices));
-	add_text(object, "help", row->help);
-	return object;
-}
-
 static json_object *options_json(const struct option_row *rows)
 {
 	json_object *array = json_object_new_array();
 
-	for (; rows && rows->kind; rows++)
-		if (rows->help)
-			json_object_array_add(array, option_json(rows));
+	for (; rows && rows->kind; rows++) {
+		const char letter[2] = { rows->letter, '\0' };
+		json_object *object;
+
+		if (!rows->help)
+			continue;
+		object = json_object_new_object();
+		add_text(object, "long", rows->name);
+		add_text(object, "short", rows->letter ? letter : NULL);
+		add_text(object, "alias", rows->alias);
+		add_text(object, "argument", rows->argument);
+		json_object_object_add(object, "choices", texts_json(rows->choices));
+		add_text(object, "help", rows->help);
+		json_object_array_add(array, object);
+	}
 	return array;
-}
-
-static void add_command(json_object *array, const char *words, const struct command *command)
-{
-	json_object *object = json_object_new_object();
-
-	add_text(object, "command", words);
-	add_text(object, "synopsis", command->synopsis);
-	add_text(object, "summary", command->summary);
-	json_object_object_add(object, "details", texts_json(command->details));
-	json_object_object_add(object, "options", options_json(command->options));
-	json_object_array_add(array, object);
 }
 
 static void add_entries(json_object *array, const char *before, const struct entry *entries)
@@ -66,10 +52,20 @@ static void add_entries(json_object *array, const char *before, const struct ent
 						     entries->command->token;
 		_cleanup_free_ char *words = xasprintf("%s%s%s", before, *before ? " " : "", token);
 
+		const struct command *command = entries->command;
+		json_object *object;
+
 		if (entries->group)
 			add_entries(array, words, entries->group->entries);
-		else if (!entries->shortcut)
-			add_command(array, words, entries->command);
+		if (entries->group || entries->shortcut)
+			continue;
+		object = json_object_new_object();
+		add_text(object, "command", words);
+		add_text(object, "synopsis", command->synopsis);
+		add_text(object, "summary", command->summary);
+		json_object_object_add(object, "details", texts_json(command->details));
+		json_object_object_add(object, "options", options_json(command->options));
+		json_object_array_add(array, object);
 	}
 }
 
@@ -91,24 +87,18 @@ static json_object *settings_json(void)
 	return array;
 }
 
-static json_object *roles_json(void)
-{
-	json_object *array = json_object_new_array();
-
-	for (int role = 0; role < BTRFS_POLICY_ROLE_FOREIGN; role++)
-		json_object_array_add(array, json_object_new_string(btrfs_policy_role_name(role)));
-	return array;
-}
-
 void dump_commands(void)
 {
 	json_object *object = json_object_new_object(), *commands = json_object_new_array();
+	json_object *roles = json_object_new_array();
 
+	for (int role = 0; role < BTRFS_POLICY_ROLE_FOREIGN; role++)
+		json_object_array_add(roles, json_object_new_string(btrfs_policy_role_name(role)));
 	add_entries(commands, "", program_group.entries);
 	json_object_object_add(object, "global-options", options_json(global_options));
 	json_object_object_add(object, "program-options", options_json(program_options));
 	json_object_object_add(object, "commands", commands);
 	json_object_object_add(object, "settings", settings_json());
-	json_object_object_add(object, "roles", roles_json());
+	json_object_object_add(object, "roles", roles);
 	json_print_document("commands", object);
 }

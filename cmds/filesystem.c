@@ -49,18 +49,9 @@ int filesystem_open(const char *target, struct btrfs_policy_fs **fs)
 	return ret ? filesystem_failed(*fs, ret) : STATUS_OK;
 }
 
-/* Where devices are not named nobody knows what they could hold. */
-static void warn_of_unnamed(const struct btrfs_policy_fs *fs)
-{
-	const uint32_t missing = btrfs_policy_fs_info(fs)->missing;
-
-	if (missing)
-		warning("%u of %u devices of the file system %s not named; name them too",
-			missing, btrfs_policy_fs_info(fs)->devices, missing == 1 ? "is" : "are");
-}
-
 int filesystem_open_offline(char *const *paths, int count, struct btrfs_policy_fs **fs)
 {
+	uint32_t missing;
 	int ret;
 
 	*fs = NULL;
@@ -72,7 +63,11 @@ int filesystem_open_offline(char *const *paths, int count, struct btrfs_policy_f
 	ret = btrfs_policy_fs_open_offline(*fs, paths, count);
 	if (ret)
 		return filesystem_failed(*fs, ret);
-	warn_of_unnamed(*fs);
+	/* Where devices are not named nobody knows what they could hold. */
+	missing = btrfs_policy_fs_info(*fs)->missing;
+	if (missing)
+		warning("%u of %u devices of the file system %s not named; name them too",
+			missing, btrfs_policy_fs_info(*fs)->devices, missing == 1 ? "is" : "are");
 	return STATUS_OK;
 }
 

@@ -43,40 +43,32 @@ static int percent(const struct btrfs_policy_progress *state)
 	return state->chunks_total ? (int)(100 * state->chunks_done / state->chunks_total) : 100;
 }
 
-static char *time_left(const struct btrfs_policy_progress *state)
-{
-	int64_t left = state->seconds_left;
-
-	if (left < 0)
-		return xstrdup("");
-	if (left < 3600)
-		return xasprintf("%02d:%02d left, ", (int)(left / 60), (int)(left % 60));
-	return xasprintf("%" PRId64 ":%02d:%02d left, ", left / 3600, (int)(left / 60 % 60),
-			 (int)(left % 60));
-}
-
-/* What people look for comes first: that is what a narrow terminal shows. */
-static char *progress_text(const struct btrfs_policy_progress *state)
+/*
+ * What people look for comes first: that is what a narrow terminal shows.  In one write, so
+ * that a signal finds the terminal as it was.
+ */
+static void print_text(const struct btrfs_policy_progress *state, const char *before,
+		       const char *behind)
 {
 	char done[UNITS_TEXT], total[UNITS_TEXT], rate[UNITS_TEXT] = "";
-	_cleanup_free_ char *left = time_left(state);
+	_cleanup_free_ char *left = NULL, *text = NULL;
+	int64_t seconds = state->seconds_left;
 
+	if (seconds < 0)
+		left = xstrdup("");
+	else if (seconds < 3600)
+		left = xasprintf("%02d:%02d left, ", (int)(seconds / 60), (int)(seconds % 60));
+	else
+		left = xasprintf("%" PRId64 ":%02d:%02d left, ", seconds / 3600,
+				 (int)(seconds / 60 % 60), (int)(seconds % 60));
 	if (state->bytes_done)
 		units_format(state->bytes_per_second, &UNITS_DEFAULT, rate);
-	return xasprintf("Relocating %s: %d %%, %s%" PRIu64 "/%" PRIu64 " chunks, %s of %s%s%s%s",
+	text = xasprintf("Relocating %s: %d %%, %s%" PRIu64 "/%" PRIu64 " chunks, %s of %s%s%s%s",
 			 btrfs_policy_kind_name(state->kind), percent(state), left,
 			 state->chunks_done, state->chunks_total,
 			 units_format(state->bytes_done, &UNITS_DEFAULT, done),
 			 units_format(state->bytes_total, &UNITS_DEFAULT, total),
 			 *rate ? ", " : "", rate, *rate ? "/s" : "");
-}
-
-/* In one write, so that a signal finds the terminal as it was. */
-static void print_text(const struct btrfs_policy_progress *state, const char *before,
-		       const char *behind)
-{
-	_cleanup_free_ char *text = progress_text(state);
-
 	fprintf(stderr, "%s%s%s", before, text, behind);
 }
 

@@ -24,16 +24,6 @@ static const struct column setting_columns[] = {
 	[SETTING_HELP] = { "help", NULL, 0 },
 };
 
-static void set_value(struct record *record, const struct btrfs_policy_setting *setting,
-		      const char *value)
-{
-	record_set_value(record, SETTING_VALUE, value);
-	if (setting->is_size)
-		record_set_size(record, SETTING_SHOWN, strtoull(value, NULL, 10));
-	else
-		record_set_text(record, SETTING_SHOWN, value);
-}
-
 char *setting_shown(const struct btrfs_policy_setting *setting, const char *value,
 		    const struct units *units)
 {
@@ -57,20 +47,6 @@ char *setting_word(const struct btrfs_policy_setting *setting, const char *value
 	return xasprintf("%" PRIu64 "%c", number, *suffix);
 }
 
-static int read_value(struct btrfs_policy_fs *fs, const struct btrfs_policy_setting *setting,
-		      struct record *record)
-{
-	_cleanup_free_ char *value = NULL;
-	int ret;
-
-	if (setting->scope == BTRFS_POLICY_SCOPE_DEVICE)
-		return 0;
-	ret = btrfs_policy_setting_get(fs, setting->name, 0, &value);
-	if (ret == 0)
-		set_value(record, setting, value);
-	return ret == -EOPNOTSUPP ? 0 : ret;
-}
-
 static int read_values(struct btrfs_policy_fs *fs, const struct btrfs_policy_setting *setting,
 		       struct record *record)
 {
@@ -92,7 +68,8 @@ static int add_setting(struct btrfs_policy_fs *fs, const struct btrfs_policy_set
 	const struct btrfs_policy_capability *capability =
 		btrfs_policy_capability_find(fs, setting->capability);
 	struct record *record = records_add(records);
-	int ret;
+	_cleanup_free_ char *value = NULL;
+	int ret = -EOPNOTSUPP;
 
 	record_set_text(record, SETTING_NAME, setting->name);
 	record_set_text(record, SETTING_SCOPE,
@@ -100,8 +77,16 @@ static int add_setting(struct btrfs_policy_fs *fs, const struct btrfs_policy_set
 	record_set_text(record, SETTING_GRAMMAR, setting->grammar);
 	record_set_text(record, SETTING_HELP, setting->help);
 	record_set_bool(record, SETTING_AVAILABLE, capability && capability->available);
-	ret = read_value(fs, setting, record);
-	return ret ? ret : read_values(fs, setting, record);
+	if (setting->scope == BTRFS_POLICY_SCOPE_FS)
+		ret = btrfs_policy_setting_get(fs, setting->name, 0, &value);
+	if (ret && ret != -EOPNOTSUPP)
+		return ret;
+	record_set_value(record, SETTING_VALUE, value);
+	if (value && setting->is_size)
+		record_set_size(record, SETTING_SHOWN, strtoull(value, NULL, 10));
+	else
+		record_set_text(record, SETTING_SHOWN, value);
+	return read_values(fs, setting, record);
 }
 
 int settings_read(struct btrfs_policy_fs *fs, bool devices, struct records **records)

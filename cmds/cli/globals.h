@@ -10,7 +10,7 @@
 
 #include "cmds/cli/options.h"
 
-enum format { FORMAT_TEXT = 0, FORMAT_JSON = 1 };
+enum { FORMAT_TEXT = 0, FORMAT_JSON = 1 };
 
 struct globals {
 	int format;

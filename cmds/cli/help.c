@@ -30,41 +30,25 @@ static void print_wrapped(FILE *stream, const char *text, int column)
 	fputc('\n', stream);
 }
 
-static char *option_heading(const struct option_row *row)
-{
-	_cleanup_free_ char *letter = row->letter ? xasprintf("-%c", row->letter) : xstrdup("");
-	_cleanup_free_ char *name = row->name ? xasprintf("--%s", row->name) : xstrdup("");
-	_cleanup_free_ char *alias = row->alias ? xasprintf("|--%s", row->alias) : xstrdup("");
-
-	return xasprintf("%s%s%s%s%s%s", letter, *letter && *name ? "|" : "", name, alias,
-			 row->argument ? " " : "", row->argument ? row->argument : "");
-}
-
 void help_options(FILE *stream, const struct option_row *rows)
 {
 	for (; rows && rows->kind; rows++) {
-		_cleanup_free_ char *heading = NULL;
+		_cleanup_free_ char *letter = NULL, *name = NULL, *alias = NULL, *heading = NULL;
 		int width = OPTION_COLUMN - 5;
 
 		if (!rows->help)
 			continue;
-		heading = option_heading(rows);
+		letter = rows->letter ? xasprintf("-%c", rows->letter) : xstrdup("");
+		name = rows->name ? xasprintf("--%s", rows->name) : xstrdup("");
+		alias = rows->alias ? xasprintf("|--%s", rows->alias) : xstrdup("");
+		heading = xasprintf("%s%s%s%s%s%s", letter, *letter && *name ? "|" : "", name, alias,
+				    rows->argument ? " " : "", rows->argument ? rows->argument : "");
 		if ((int)strlen(heading) > width)
 			fprintf(stream, "    %s\n%*s", heading, OPTION_COLUMN, "");
 		else
 			fprintf(stream, "    %-*s ", width, heading);
 		print_wrapped(stream, rows->help, OPTION_COLUMN);
 	}
-}
-
-static void help_details(FILE *stream, const struct command *command)
-{
-	if (!command->details)
-		return;
-	fputc('\n', stream);
-	for (int i = 0; command->details[i]; i++)
-		fprintf(stream, "%s%s\n", *command->details[i] ? "    " : "",
-			command->details[i]);
 }
 
 /* What follows "usage: "; a long synopsis goes on below its own beginning. */
@@ -80,7 +64,10 @@ void help_command(FILE *stream, const char *name, const struct command *command)
 {
 	help_synopsis(stream, "usage: ", name, command);
 	fprintf(stream, "\n    %s\n", command->summary);
-	help_details(stream, command);
+	if (command->details)
+		fputc('\n', stream);
+	for (int i = 0; command->details && command->details[i]; i++)
+		fprintf(stream, "%s%s\n", *command->details[i] ? "    " : "", command->details[i]);
 	if (command->options)
 		fputc('\n', stream);
 	help_options(stream, command->options);

@@ -44,20 +44,6 @@ static void parser_add_name(struct parser *parser, const char *name, int code)
 		};
 }
 
-static void parser_add(struct parser *parser, const struct option_row *row, void *target)
-{
-	int code = FIRST_CODE + parser->count;
-	size_t len = strlen(parser->letters);
-
-	parser->rows[parser->count] = row;
-	parser->targets[parser->count++] = target;
-	if (row->letter)
-		snprintf(parser->letters + len, sizeof(parser->letters) - len, "%c%s",
-			 row->letter, option_has_argument(row) ? ":" : "");
-	parser_add_name(parser, row->name, code);
-	parser_add_name(parser, row->alias, code);
-}
-
 static const struct option_row *parser_find(const struct parser *parser, int code, void **target)
 {
 	for (int i = 0; i < parser->count; i++)
@@ -73,18 +59,6 @@ static enum parse_result complain(const struct parser *parser, const struct opti
 {
 	usage_error(parser->name, "invalid value '%s' for --%s: %s", text, row->name, wanted);
 	return PARSE_BAD_VALUE;
-}
-
-static enum parse_result store_number(const struct parser *parser, const struct option_row *row,
-				      const char *text, uint64_t *number)
-{
-	char *end;
-
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	if (!isdigit((unsigned char)*text) || *end || errno || *number == 0)
-		return complain(parser, row, text, "expected a number from 1 on");
-	return PARSE_OK;
 }
 
 static enum parse_result store_choice(const struct parser *parser, const struct option_row *row,
@@ -109,6 +83,7 @@ static enum parse_result store(const struct parser *parser, const struct option_
 			       void *target, char *text)
 {
 	void *member = (char *)target + row->offset;
+	char *end;
 
 	switch (row->kind) {
 	case OPTION_FLAG:
@@ -127,7 +102,11 @@ static enum parse_result store(const struct parser *parser, const struct option_
 		units_choose(member, row->value);
 		break;
 	case OPTION_NUMBER:
-		return store_number(parser, row, text, member);
+		errno = 0;
+		*(uint64_t *)member = strtoull(text, &end, 10);
+		if (!isdigit((unsigned char)*text) || *end || errno || *(uint64_t *)member == 0)
+			return complain(parser, row, text, "expected a number from 1 on");
+		break;
 	case OPTION_CHOICE:
 		return store_choice(parser, row, text, member);
 	case OPTION_END:
@@ -149,14 +128,27 @@ static enum parse_result complain_unknown(const struct parser *parser, int c, co
 	return PARSE_UNKNOWN;
 }
 
+/* Rows of all sets become getopt's codes, names and letters. */
 static void parser_init(struct parser *parser, const char *name, const struct option_set *sets,
 			bool stop)
 {
+	char *letters = parser->letters;
+
 	*parser = (struct parser){ .name = name };
-	strcpy(parser->letters, stop ? "+:" : ":");
-	for (; sets->rows || sets->target; sets++)
-		for (const struct option_row *row = sets->rows; row && row->kind; row++)
-			parser_add(parser, row, sets->target);
+	letters += sprintf(letters, "%s", stop ? "+:" : ":");
+	for (; sets->rows || sets->target; sets++) {
+		for (const struct option_row *row = sets->rows; row && row->kind; row++) {
+			int code = FIRST_CODE + parser->count;
+
+			parser->rows[parser->count] = row;
+			parser->targets[parser->count++] = sets->target;
+			if (row->letter)
+				letters += sprintf(letters, "%c%s", row->letter,
+						   option_has_argument(row) ? ":" : "");
+			parser_add_name(parser, row->name, code);
+			parser_add_name(parser, row->alias, code);
+		}
+	}
 }
 
 enum parse_result options_parse(const char *name, const struct option_set *sets, bool stop,

@@ -23,15 +23,6 @@ static json_object *json_number(const char *text)
 	return json_object_new_uint64(strtoull(text, NULL, 10));
 }
 
-static json_object *json_value(const char *text)
-{
-	if (*text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 20)
-		return json_number(text);
-	if (strcmp(text, "yes") == 0 || strcmp(text, "no") == 0)
-		return json_object_new_boolean(*text == 'y');
-	return json_text(text);
-}
-
 static json_object *json_list(char *const *list, json_object *(*make)(const char *))
 {
 	json_object *array = json_object_new_array();
@@ -43,11 +34,17 @@ static json_object *json_list(char *const *list, json_object *(*make)(const char
 
 static json_object *json_cell(const struct cell *cell)
 {
+	const char *text = cell->text;
+
 	switch (cell->type) {
 	case CELL_TEXT:
 		return json_text(cell->text);
 	case CELL_VALUE:
-		return json_value(cell->text);
+		if (*text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 20)
+			return json_number(text);
+		if (strcmp(text, "yes") == 0 || strcmp(text, "no") == 0)
+			return json_object_new_boolean(*text == 'y');
+		return json_text(text);
 	case CELL_NUMBER:
 	case CELL_SIZE:
 		return json_object_new_uint64(cell->number);

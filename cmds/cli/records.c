@@ -29,19 +29,15 @@ void record_clear_cell(struct record *record, int column)
 	*cell = (struct cell){ .type = CELL_NONE };
 }
 
-static void record_clear(struct record *record, int columns)
-{
-	for (int i = 0; i < columns; i++)
-		record_clear_cell(record, i);
-	free(record->cells);
-}
-
 void records_free(struct records *records)
 {
 	if (!records)
 		return;
-	for (int i = 0; i < records->count; i++)
-		record_clear(&records->rows[i], records->column_count);
+	for (int i = 0; i < records->count; i++) {
+		for (int j = 0; j < records->column_count; j++)
+			record_clear_cell(&records->rows[i], j);
+		free(records->rows[i].cells);
+	}
 	free(records->rows);
 	free(records);
 }
@@ -173,10 +169,52 @@ static char *cell_shown(const struct records *records, int row, int column,
 	return xstrdup("-");
 }
 
+enum { LINE_TITLES = -1, LINE_DASHES = -2 };
+
+/* Columns without a width are left out; an empty cell widens the blank before the next one. */
+static void print_table_line(const struct records *records, const int *widths, int row,
+			     const struct units *units)
+{
+	int blank = 0;
+
+	for (int i = 0; i < records->column_count; i++) {
+		bool right = records->columns[i].flags & COLUMN_RIGHT;
+		_cleanup_free_ char *text = NULL;
+		int pad;
+
+		if (!widths[i])
+			continue;
+		if (row == LINE_TITLES) {
+			text = xstrdup(records->columns[i].title);
+		} else if (row == LINE_DASHES) {
+			text = xcalloc(widths[i] + 1, 1);
+			memset(text, '-', widths[i]);
+		} else {
+			text = cell_shown(records, row, i, units);
+		}
+		pad = widths[i] - escape_width(text);
+		if (*text) {
+			printf("%*s%s", blank + (right ? pad : 0), "", text);
+			blank = right ? 0 : pad;
+		} else {
+			blank += widths[i];
+		}
+		blank++;
+	}
+	putchar('\n');
+}
+
+/* The width of a column of a table, 0 if it is not in it. */
 static int table_width(const struct records *records, int column, const struct units *units)
 {
-	int width = escape_width(records->columns[column].title);
+	bool shown = !(records->columns[column].flags & COLUMN_HIDE_EMPTY);
+	int width;
 
+	for (int row = 0; row < records->count; row++)
+		shown |= records->rows[row].cells[column].type != CELL_NONE;
+	if (!shown || !is_shown(&records->columns[column], COLUMN_NO_TABLE))
+		return 0;
+	width = escape_width(records->columns[column].title);
 	for (int row = 0; row < records->count; row++) {
 		_cleanup_free_ char *text = cell_shown(records, row, column, units);
 		int wanted = escape_width(text);
@@ -186,69 +224,12 @@ static int table_width(const struct records *records, int column, const struct u
 	return width;
 }
 
-/* One cell, @pad spaces before or behind it; @pending is what a cell to the right of it needs. */
-static void put_padded(const char *text, int width, bool right, int *pending)
-{
-	int pad = width - escape_width(text);
-
-	if (!*text) {
-		*pending += width;
-		return;
-	}
-	printf("%*s%s", *pending + (right ? pad : 0), "", text);
-	*pending = right ? 0 : pad;
-}
-
-enum { LINE_TITLES = -1, LINE_DASHES = -2 };
-
-static char *line_text(const struct records *records, int row, int column, int width,
-		       const struct units *units)
-{
-	char *dashes;
-
-	if (row == LINE_TITLES)
-		return xstrdup(records->columns[column].title);
-	if (row != LINE_DASHES)
-		return cell_shown(records, row, column, units);
-	dashes = xcalloc(width + 1, 1);
-	memset(dashes, '-', width);
-	return dashes;
-}
-
-/* Columns without a width are left out. */
-static void print_table_line(const struct records *records, const int *widths, int row,
-			     const struct units *units)
-{
-	int pending = 0;
-
-	for (int i = 0; i < records->column_count; i++) {
-		_cleanup_free_ char *text = NULL;
-
-		if (!widths[i])
-			continue;
-		text = line_text(records, row, i, widths[i], units);
-		put_padded(text, widths[i], records->columns[i].flags & COLUMN_RIGHT, &pending);
-		pending++;
-	}
-	putchar('\n');
-}
-
-static bool in_table(const struct records *records, int column)
-{
-	bool shown = !(records->columns[column].flags & COLUMN_HIDE_EMPTY);
-
-	for (int row = 0; row < records->count; row++)
-		shown |= records->rows[row].cells[column].type != CELL_NONE;
-	return shown && is_shown(&records->columns[column], COLUMN_NO_TABLE);
-}
-
 void records_print_table(const struct records *records, const struct units *units)
 {
 	_cleanup_free_ int *widths = xcalloc(records->column_count, sizeof(*widths));
 
 	for (int i = 0; i < records->column_count; i++)
-		if (in_table(records, i))
-			widths[i] = table_width(records, i, units);
+		widths[i] = table_width(records, i, units);
 	print_table_line(records, widths, LINE_TITLES, units);
 	print_table_line(records, widths, LINE_DASHES, units);
 	for (int row = 0; row < records->count; row++) {
@@ -263,23 +244,15 @@ void records_print_pair(int width, const char *title, const char *text)
 	printf("   %s:%*s%s\n", title, width - escape_width(title) + 1, "", text);
 }
 
-static int block_width(const struct records *records)
+void records_print_block(const struct records *records, int row, int width,
+			 const struct units *units)
 {
-	int width = 0;
-
-	for (int i = 0; i < records->column_count; i++) {
+	for (int i = 0, fixed = width; !fixed && i < records->column_count; i++) {
 		const struct column *column = &records->columns[i];
 
 		if (is_shown(column, COLUMN_NO_BLOCK) && escape_width(column->title) > width)
 			width = escape_width(column->title);
 	}
-	return width;
-}
-
-void records_print_block(const struct records *records, int row, int width,
-			 const struct units *units)
-{
-	width = width ? width : block_width(records);
 	for (int i = 0; i < records->column_count; i++) {
 		_cleanup_free_ char *text = NULL, *padded = NULL;
 		const struct column *column = &records->columns[i];

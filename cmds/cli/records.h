@@ -13,7 +13,7 @@
 
 #include "cmds/cli/units.h"
 
-enum column_flags {
+enum {
 	COLUMN_RIGHT = 1 << 0,		/* numbers stand to the right */
 	COLUMN_NO_BLOCK = 1 << 1,	/* not among the lines of a block (its heading has it) */
 	COLUMN_NO_TABLE = 1 << 2,	/* not in a table */

@@ -29,43 +29,29 @@ void units_choose(struct units *units, enum unit_choice choice)
 	}
 }
 
-/* Largest unit that leaves a number from 1 on; btrfs drops what two steps down would add. */
-static int scale_human(uint64_t *size, uint64_t base, uint64_t *unit)
-{
-	uint64_t rest = *size;
-	int step = 0;
-
-	*unit = 1;
-	for (; rest >= base; rest /= base, step++) {
-		*size = rest;
-		*unit = base;
-	}
-	return step;
-}
-
-static int scale_fixed(int step, uint64_t base, uint64_t *unit)
-{
-	*unit = 1;
-	for (int i = 0; i < step; i++)
-		*unit *= base;
-	return step;
-}
-
 char *units_format(uint64_t size, const struct units *units, char *text)
 {
 	static const char *const suffixes[2][7] = {
 		{ "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" },
 		{ "B", "kB", "MB", "GB", "TB", "PB", "EB" },
 	};
-	uint64_t base = units->decimal ? 1000 : 1024, unit;
-	int step;
+	uint64_t base = units->decimal ? 1000 : 1024, unit = 1, rest = size;
+	int step = 0;
 
 	if (units->raw) {
 		snprintf(text, UNITS_TEXT, "%" PRIu64, size);
 		return text;
 	}
-	step = units->step == UNIT_HUMAN ? scale_human(&size, base, &unit) :
-					   scale_fixed(units->step, base, &unit);
+	if (units->step != UNIT_HUMAN) {
+		for (; step < (int)units->step; step++)
+			unit *= base;
+	} else {
+		/* Largest unit that leaves a number from 1 on; btrfs drops what two steps down would add. */
+		for (; rest >= base; rest /= base, step++) {
+			size = rest;
+			unit = base;
+		}
+	}
 	snprintf(text, UNITS_TEXT, "%.2f%s", (double)((float)size / (float)unit),
 		 suffixes[units->decimal][step]);
 	return text;
