@@ -2,11 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Measure the C sources of folders: types, lengths of functions, helpers that are called once.
 
-usage: shape.py [--list] FOLDER...
+usage: shape.py [--list] [--limits TYPES,ONCE,MEDIAN,TENTH,LONGEST] FOLDER...
 
-A type is a definition of a struct, union or enum or a typedef. A line of a function is one from the
+A type is a definition of a struct, union or enum or a typedef; an enum without a name is a list of
+constants and no type. A line of a function is one from the
 line with its opening brace to the closing one, both left out. A function is called once if its name
-occurs once beside its definition and declarations in these folders, and is used, not exported.
+occurs once beside its definition and declarations in these folders, and is used, not exported; one
+that is not called there but handed over (a table of functions, qsort) has no caller to go back to.
+With limits the last line and the exit status say whether the measures are within them: types,
+percent of functions called once and at most 12 lines long, the median and the 90th percentile of the
+lines of functions, the longest function.
 """
 import pathlib
 import re
@@ -38,6 +43,10 @@ def functions(text):
             yield name.group(1), "BP_PUBLIC" in head, end - number - 1
 
 
+def is_handed_over(name, everything):
+    return re.search(r"\b%s\b(?!\s*\()" % name, everything) is not None
+
+
 def measure(folders):
     paths = [path for folder in folders for path in sorted(pathlib.Path(folder).rglob("*.[ch]"))
              if "kernel-headers" not in path.parts]
@@ -50,7 +59,8 @@ def measure(folders):
     types = []
     for path, text in texts.items():
         for match in re.finditer(r"\b(?:struct|union|enum)\s*(\w*)\s*\{|^typedef\b[^;{]*;", text, re.M):
-            types.append((path, match.group(1) or match.group(0).strip()))
+            if match.group(0).split("{")[0].strip() != "enum":
+                types.append((path, match.group(1) or match.group(0).strip()))
     words = {}
     for word in re.findall(r"\b\w+\b", everything):
         words[word] = words.get(word, 0) + 1
@@ -59,12 +69,17 @@ def measure(folders):
         declared[name] = declared.get(name, 0) + 1
     once = [(path, name, lines) for path, name, public, lines in found
             if not public and lines <= 12 and
-            words[name] - 1 - declared.get(name, 0) == 1]
+            words[name] - 1 - declared.get(name, 0) == 1 and not is_handed_over(name, everything)]
     return paths, texts, found, types, once
 
 
 def main():
     listed = "--list" in sys.argv
+    limits = None
+    if "--limits" in sys.argv:
+        at = sys.argv.index("--limits")
+        limits = [float(word) for word in sys.argv[at + 1].split(",")]
+        del sys.argv[at:at + 2]
     folders = [word for word in sys.argv[1:] if word != "--list"]
     paths, texts, found, types, once = measure(folders)
     lengths = sorted(lines for _, _, _, lines in found)
@@ -81,6 +96,10 @@ def main():
             print(f"type {path} {name}")
         for path, name, lines in once:
             print(f"once {path} {name} {lines}")
+    measures = [len(types), 100 * len(once) / len(found), lengths[len(lengths) // 2],
+                lengths[len(lengths) * 9 // 10], longest[3]]
+    if limits and any(one > most for one, most in zip(measures, limits, strict=True)):
+        sys.exit("over the limits " + ", ".join(f"{one:g}" for one in limits))
 
 
 if __name__ == "__main__":
