@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cmds/bars.h"
 #include "cmds/commands.h"
 #include "cmds/handles.h"
 #include "cmds/devices.h"
@@ -25,6 +26,7 @@ struct usage_args {
 	bool check;
 	bool offline;
 	bool all;
+	bool no_bars;
 	uint64_t threshold;
 	const char *assume;
 };
@@ -381,6 +383,8 @@ static void print_text(const struct btrfs_policy_fs *fs, const struct view *view
 	printf("Enforced: %s\n\n", shown);
 	print_profiles(placement, &args->units);
 	print_devices(fs, placement, args);
+	if (!args->no_bars)
+		bars_print(placement);
 	if (fits)
 		print_fits(fits, &args->units);
 	print_totals(fs, btrfs_policy_placement_totals(placement), fits, &args->units);
@@ -521,6 +525,8 @@ static const struct option_row usage_options[] = {
 		  "add=<size>[:<role>] or lose=<device>, and show what would fit" },
 	{ .kind = OPTION_FLAG, .letter = 'T', .offset = offsetof(struct usage_args, table),
 	  .help = "show devices in tabular format" },
+	{ .kind = OPTION_FLAG, .name = "no-bars", .offset = offsetof(struct usage_args, no_bars),
+	  .help = "do not draw a bar for each device" },
 	{ .kind = OPTION_FLAG, .name = "offline", .offset = offsetof(struct usage_args, offline),
 	  .help = "read a file system that is not mounted, from its devices or images" },
 	OPTION_UNIT_ROWS(offsetof(struct usage_args, units)),

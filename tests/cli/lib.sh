@@ -4,6 +4,7 @@
 # on made-up machines.
 
 export LC_ALL=C.UTF-8
+unset COLUMNS NO_COLOR
 T=$(mktemp -d "${TMPDIR:-/tmp}/cli.XXXXXX") || exit 99
 tests=0 failures=0
 
@@ -16,10 +17,10 @@ btrfs-policy() {
 	(exec -a btrfs-policy "$top_builddir/tests/cli/fake-btrfs-policy" "$@")
 }
 
-# The program on a terminal, both of its outputs in one; where the cursor goes is spelled out.
+# The program on a terminal, both of its outputs in one; where the cursor goes and colours are spelled out.
 on_terminal() {
 	script -qec "$(printf '%q ' "$top_builddir/tests/cli/fake-btrfs-policy" "$@")" /dev/null |
-		sed 's/\r$//; s/\r/<start>/g; s/\x1b\[K/<clear>/g; s/\x1b\[?7l/<cut>/g; s/\x1b\[?7h/<wrap>/g'
+		sed 's/\r$//; s/\r/<start>/g; s/\x1b\[K/<clear>/g; s/\x1b\[?7l/<cut>/g; s/\x1b\[?7h/<wrap>/g; s/\x1b\[\([0-9]*\)m/<\1>/g'
 }
 
 # One command of a transcript: itself, stdout ("1|"), stderr ("2|") and status ("?").
