@@ -282,7 +282,8 @@ static void shared_children(struct world *world)
 		}
 		memcpy(below, row, sizeof(row));
 	}
-	*root = (struct bp_root){ below[0], IMAGE_GENERATION, BP_LEVEL_MAX - 1, tree->owner };
+	*root = (struct bp_root){ .bytenr = below[0], .generation = IMAGE_GENERATION,
+				  .level = BP_LEVEL_MAX - 1, .owner = tree->owner };
 	if (!chunks) {
 		world->roots.count = 0;
 		image_add_root(&world->roots, BTRFS_BLOCK_GROUP_TREE_OBJECTID, root);
