@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The plan of a balance for people and machines: which chunks go where, what
- * each device holds before and after, and about how long it takes.
+ * Shows the plan of a balance to people and machines.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -79,70 +78,6 @@ static const struct column sum_columns[] = {
 	[SUM_MOST] = { "most-seconds", NULL, 0 },
 };
 
-struct estimate {
-	uint64_t least;		/* seconds */
-	uint64_t most;
-};
-
-enum { SSDS_ALONE, WITH_DISK, PACES };
-
-/* What there is to do, on SSDs alone and where a hard disk has a part. */
-struct work {
-	uint64_t bytes;
-	uint64_t chunks;
-};
-
-/*
- * Bytes in use are read once and written once for each copy, at the rates below:
- * small tree blocks with seeks between them are slow, long extents quick.  Each
- * chunk takes some commits besides.  Meant as "minutes or days?".
- */
-static const struct pace {
-	unsigned int quick, slow;	/* MiB a second */
-	unsigned int commits_ms;	/* at most */
-} paces[PACES] = { [SSDS_ALONE] = { 400, 100, 200 }, [WITH_DISK] = { 120, 10, 2000 } };
-
-static bool any_rotational(const struct btrfs_policy_fs *fs, const uint64_t *devids,
-			   uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		const struct btrfs_policy_device *device = btrfs_policy_device_find(fs, devids[i]);
-
-		if (!device || device->rotational != BTRFS_POLICY_NO)
-			return true;
-	}
-	return false;
-}
-
-static uint64_t milliseconds(uint64_t bytes, unsigned int mebibytes_a_second)
-{
-	return (bytes >> 10) * 1000 / ((uint64_t)mebibytes_a_second << 10);
-}
-
-static struct estimate estimate_time(const struct btrfs_policy_fs *fs,
-				     const struct btrfs_policy_plan *plan)
-{
-	const struct btrfs_policy_step *step;
-	struct work works[PACES] = {};
-	uint64_t least = 0, most = 0;
-
-	for (size_t i = 0; (step = btrfs_policy_plan_step(plan, i)); i++) {
-		const struct btrfs_policy_chunk *chunk = step->chunk;
-		bool disk = any_rotational(fs, chunk->devids, chunk->stripes) ||
-			    any_rotational(fs, step->target_devids, step->targets);
-		struct work *work = &works[disk ? WITH_DISK : SSDS_ALONE];
-
-		work->bytes += chunk->used;
-		work->chunks++;
-	}
-	for (size_t i = 0; i < PACES; i++) {
-		least += milliseconds(works[i].bytes, paces[i].quick);
-		most += milliseconds(works[i].bytes, paces[i].slow) +
-			works[i].chunks * paces[i].commits_ms;
-	}
-	return (struct estimate){ least / 1000, (most + 999) / 1000 };
-}
-
 static struct records *read_steps(const struct btrfs_policy_plan *plan)
 {
 	struct records *records = records_new(step_columns, STEP_COLUMNS);
@@ -197,7 +132,7 @@ static struct records *read_devices(const struct btrfs_policy_fs *fs,
 	return records;
 }
 
-static json_object *summary_json(const struct btrfs_policy_plan *plan, struct estimate time)
+static json_object *summary_json(const struct btrfs_policy_plan *plan)
 {
 	_cleanup_(records) struct records *records = records_new(sum_columns, SUM_COLUMNS);
 	const struct btrfs_policy_plan_summary *sum = btrfs_policy_plan_summary(plan);
@@ -215,8 +150,8 @@ static json_object *summary_json(const struct btrfs_policy_plan *plan, struct es
 	record_set_size(record, SUM_SLACK, sum->slack_before);
 	record_set_size(record, SUM_SLACK_AFTER, sum->slack_after);
 	record_set_size(record, SUM_SLACK_FLOOR, sum->slack_floor);
-	record_set_number(record, SUM_LEAST, time.least);
-	record_set_number(record, SUM_MOST, time.most);
+	record_set_number(record, SUM_LEAST, sum->least_seconds);
+	record_set_number(record, SUM_MOST, sum->most_seconds);
 	return records_json_object(records, 0);
 }
 
@@ -254,7 +189,7 @@ static void print_json(const struct btrfs_policy_fs *fs, const struct btrfs_poli
 	json_object_object_add(object, "enforced",
 			       json_object_new_boolean(btrfs_policy_enforced(fs, NULL)));
 	json_object_object_add(object, "dry-run", json_object_new_boolean(true));
-	json_object_object_add(object, "plan", summary_json(plan, estimate_time(fs, plan)));
+	json_object_object_add(object, "plan", summary_json(plan));
 	json_object_object_add(object, "steps", steps_json(plan));
 	json_object_object_add(object, "devices", records_json_array(devices));
 	json_print_document("balance-preferred-metadata", object);
@@ -285,11 +220,11 @@ static void print_slack(const struct btrfs_policy_plan_summary *sum)
 			units_format(sum->slack_floor, &UNITS_DEFAULT, kept));
 }
 
-static void print_summary(const struct btrfs_policy_fs *fs, const struct btrfs_policy_plan *plan)
+static void print_summary(const struct btrfs_policy_plan *plan)
 {
 	const struct btrfs_policy_plan_summary *sum = btrfs_policy_plan_summary(plan);
-	struct estimate time = estimate_time(fs, plan);
-	_cleanup_free_ char *least = format_time(time.least), *most = format_time(time.most);
+	_cleanup_free_ char *least = format_time(sum->least_seconds),
+		       *most = format_time(sum->most_seconds);
 	char size[UNITS_TEXT], used[UNITS_TEXT];
 
 	printf("Chunks: %" PRIu64 ", of which %" PRIu64 " misplaced, %" PRIu64
@@ -311,7 +246,7 @@ static void print_text(const struct btrfs_policy_fs *fs, const struct btrfs_poli
 	_cleanup_(records) struct records *devices = read_devices(fs, plan);
 	const char *blocked = btrfs_policy_plan_blocked(plan), *why;
 
-	print_summary(fs, plan);
+	print_summary(plan);
 	if (records_count(steps)) {
 		putchar('\n');
 		records_print_table(devices, &UNITS_DEFAULT);

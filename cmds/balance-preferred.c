@@ -319,23 +319,23 @@ static int cmd_balance_start(const struct run *run)
 	  .help = "wait if there's another exclusive operation running" },	\
 	{ .kind = OPTION_FLAG, .name = "background", .alias = "bg",		\
 	  .offset = offsetof(struct balance_args, background),			\
-	  .help = "run the balance as a background process; the result goes to "	\
+	  .help = "run the balance in the background and report the result in "	\
 		  "the system log" },						\
 	{ .kind = OPTION_FLAG, .name = "unenforced",				\
 	  .offset = offsetof(struct balance_args, unenforced),			\
 	  .help = "run even if the kernel ignores roles and chunks go anywhere" },\
 	{ .kind = OPTION_FLAG, .name = "offline",				\
 	  .offset = offsetof(struct balance_args, offline),			\
-	  .help = "with --dry-run: the plan of a file system that is not "	\
+	  .help = "with --dry-run: plan for a file system that is not "	\
 		  "mounted, from its devices or images" },			\
 	{ .kind = OPTION_TEXT, .name = "assume", .argument = "WHAT",		\
 	  .offset = offsetof(struct balance_args, assume),			\
-	  .help = "with --dry-run: the plan if roles or devices were different, "	\
+	  .help = "with --dry-run: plan as if roles or devices were different, "	\
 		  "as in 'device policy usage --assume'" },			\
 	{ .kind = OPTION_CHOICE, .name = "progress", .argument = "MODE",	\
 	  .offset = offsetof(struct balance_args, progress),			\
 	  .choices = progress_modes,						\
-	  .help = "on stderr: auto (on a terminal, the default), line (every "	\
+	  .help = "report on stderr: auto (on a terminal, the default), line (every "	\
 		  "10 seconds), json, none" }
 
 static const struct option_row preferred_options[] = { BALANCE_ROWS, OPTIONS_END };
@@ -349,12 +349,12 @@ static const struct option_row start_options[] = {
 };
 
 static const char *const balance_details[] = {
-	"Relocates chunks that stand on devices whose role excludes them, or on",
+	"Relocate chunks that are on devices whose role excludes them, or on",
 	"second-choice devices while first-choice devices could hold them: metadata",
-	"as soon as there is room for it, before that data that is in its way, then",
-	"system, then the rest of the data. It goes chunk by chunk, so 'btrfs balance",
-	"status', 'pause' and 'cancel' work on it, and a run that was interrupted is",
-	"just started again. --dry-run shows the plan.",
+	"as soon as there is space for it, data that is in its way before that, then",
+	"system, then the rest of the data. Chunks are moved one by one, so 'btrfs",
+	"balance status', 'pause' and 'cancel' work, and an interrupted run can be",
+	"started again. --dry-run shows the plan.",
 	NULL
 };
 

@@ -28,7 +28,7 @@
 
 static const char device_lines[] =
 	"    btrfs device policy <command> [<args>]\n"
-	"        Roles of devices, read policies, and where data and metadata stand\n";
+	"        Manage device roles and read policies, show where data and metadata are\n";
 static const char balance_lines[] =
 	"    btrfs balance --preferred-metadata [options] [<path>]\n"
 	"        Move misplaced chunks to the devices where they should be\n";

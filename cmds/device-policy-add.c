@@ -8,6 +8,7 @@
 
 #include "cmds/commands.h"
 #include "cmds/handles.h"
+#include "cmds/devices.h"
 #include "cmds/filesystem.h"
 #include "cmds/cli/records.h"
 
@@ -39,11 +40,8 @@ static int parse_words(const struct run *run, struct add_words *words)
 	words->count = run->count - 1;
 	if (!word_is_device(run->words[run->count - 1]))
 		words->path = words->devices[--words->count];
-	if (btrfs_policy_role_parse(run->words[0], &words->role)) {
-		error("there is no role '%s'; roles are: data-preferred, metadata-preferred, "
-		      "data-only, metadata-only", run->words[0]);
-		return STATUS_FAILURE;
-	}
+	if (btrfs_policy_role_parse(run->words[0], &words->role))
+		return no_role(run->words[0]);
 	if (words->count)
 		return STATUS_OK;
 	error("no device given to add to '%s'; name block devices by path", words->path);

@@ -217,21 +217,21 @@ static int cmd_device_policy_restore(const struct run *run)
 
 static const struct option_row save_options[] = {
 	{ .kind = OPTION_FLAG, .name = "all", .offset = offsetof(struct save_args, all),
-	  .help = "all btrfs file systems that are mounted" },
+	  .help = "apply to all mounted btrfs file systems" },
 	OPTIONS_END
 };
 
 static const struct option_row restore_options[] = {
 	{ .kind = OPTION_FLAG, .name = "all", .offset = offsetof(struct save_args, all),
-	  .help = "all btrfs file systems that are mounted" },
+	  .help = "apply to all mounted btrfs file systems" },
 	{ .kind = OPTION_TEXT, .name = "bdi", .argument = "NAME",
 	  .offset = offsetof(struct save_args, bdi),
-	  .help = "the one with this bdi device, when its mount is through; what the systemd unit uses" },
+	  .help = "select the file system with this bdi device once it is mounted; used by the systemd unit" },
 	OPTIONS_END
 };
 
 static const char *const save_details[] = {
-	"Writes the read policy, penalties and readahead that are in force now into",
+	"Write the read policy, penalties and readahead that are in force now into",
 	"/etc/btrfs-policy.d/<FSID>.conf, see btrfs-policy.conf(5). At each mount a",
 	"udev rule and a systemd unit set them again; removing the file forgets them.",
 	"Roles are kept by the file system.",
@@ -239,10 +239,10 @@ static const char *const save_details[] = {
 };
 
 static const char *const restore_details[] = {
-	"Sets what was saved for a file system, all of it or nothing. Where nothing",
-	"was saved there is nothing to do. The status is 2 if this kernel lacks a",
-	"setting, or does not enforce the roles that are on disk. At each mount a",
-	"udev rule and a systemd unit run this; the unit fails then.",
+	"Set the saved settings of a file system, all or none of them. Without saved",
+	"settings the command succeeds and makes no change. The status is 2 if this",
+	"kernel lacks a setting, or does not enforce the roles that are on disk. A",
+	"udev rule and a systemd unit run this at each mount; the unit then fails.",
 	NULL
 };
 
@@ -260,7 +260,7 @@ const struct command device_policy_save_command = {
 const struct command device_policy_restore_command = {
 	.token = "restore",
 	.synopsis = "[options] [<path>]",
-	.summary = "Set what was saved",
+	.summary = "Set the saved settings",
 	.details = restore_details,
 	.options = restore_options,
 	.args_size = sizeof(struct save_args),

@@ -20,18 +20,18 @@ struct set_args {
 static const struct option_row set_options[] = {
 	{ .kind = OPTION_TEXT, .name = "rot-penalty", .argument = "N",
 	  .offset = offsetof(struct set_args, rot_penalty),
-	  .help = "what a read elsewhere on a rotational device counts extra, 0..1000" },
+	  .help = "set the penalty of a non-local read on a rotational device, 0..1000" },
 	{ .kind = OPTION_TEXT, .name = "nonrot-penalty", .argument = "N",
 	  .offset = offsetof(struct set_args, nonrot_penalty),
-	  .help = "the same for the other devices" },
+	  .help = "set the same for non-rotational devices" },
 	{ .kind = OPTION_TEXT, .name = "penalty-mixed-only", .argument = "yes|no",
 	  .offset = offsetof(struct set_args, mixed_only),
-	  .help = "count them only where rotational and other devices are mixed" },
+	  .help = "apply penalties only if rotational and other devices are mixed" },
 	{ .kind = OPTION_TEXT, .name = "readahead", .argument = "SIZE",
 	  .offset = offsetof(struct set_args, readahead),
-	  .help = "how far to read ahead, in bytes or with the suffix K, M or G" },
+	  .help = "set the readahead, in bytes or with the suffix K, M or G" },
 	{ .kind = OPTION_FLAG, .name = "save", .offset = offsetof(struct set_args, save),
-	  .help = "keep all of it for the next mounts too" },
+	  .help = "also save the settings for the next mounts" },
 	OPTIONS_END
 };
 

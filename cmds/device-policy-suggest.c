@@ -355,11 +355,11 @@ static const struct option_row suggest_options[] = {
 };
 
 static const char *const suggest_details[] = {
-	"Proposes roles, the read policy, penalties and readahead from what the",
+	"Propose roles, the read policy, penalties and readahead from what the",
 	"devices are, with the reason for each, what the array could hold before and",
 	"after, and which profiles would no longer find enough devices. Prints the",
-	"commands that would do it and runs none of them. Roles that somebody has set",
-	"are left alone.",
+	"commands that would do it and runs none of them. Roles that have been set",
+	"are kept.",
 	NULL
 };
 

@@ -10,6 +10,7 @@
 #include "cmds/changes.h"
 #include "cmds/handles.h"
 #include "cmds/cli/escape.h"
+#include "cmds/devices.h"
 #include "cmds/filesystem.h"
 #include "cmds/outlook.h"
 
@@ -18,9 +19,9 @@ struct tag_args {
 	bool save;
 };
 
-/* One role and the words for its devices. */
+/* A role and the words for its devices. */
 struct tag_group {
-	const char *role;
+	enum btrfs_policy_role role;
 	char **devices;
 	int count;
 };
@@ -31,51 +32,33 @@ struct tag_words {
 	const char *path;
 };
 
-static bool is_role(const char *word)
-{
-	enum btrfs_policy_role role;
-
-	return btrfs_policy_role_parse(word, &role) == 0;
-}
-
-/* A word for a role begins a group; the first one always does. */
-static void split_words(char **list, int count, struct tag_words *words)
+/* A role begins a group.  The last word is the path unless it means a device. */
+static int parse_words(const struct run *run, struct tag_words *words)
 {
 	struct tag_group *group = words->groups - 1;
+	enum btrfs_policy_role role;
 
-	for (int i = 0; i < count; i++) {
-		if (i == 0 || is_role(list[i]))
-			*++group = (struct tag_group){ .role = list[i], .devices = &list[i + 1] };
+	for (int i = 0; i < run->count; i++) {
+		char **word = &run->words[i];
+
+		if (btrfs_policy_role_parse(*word, &role) == 0)
+			*++group = (struct tag_group){ .role = role, .devices = word + 1 };
+		else if (i == 0)
+			return no_role(*word);
+		else if (i == run->count - 1 && !word_is_device(*word))
+			words->path = *word;
 		else
 			group->count++;
 	}
 	words->count = group - words->groups + 1;
-}
-
-static int parse_words(const struct run *run, struct tag_words *words)
-{
-	const char *last = run->words[run->count - 1];
-	int count = run->count;
-
-	if (!word_is_device(last) && !is_role(last)) {
-		words->path = last;
-		count--;
-	}
-	split_words(run->words, count, words);
-	for (int i = 0; i < words->count; i++) {
-		if (!is_role(words->groups[i].role)) {
-			error("there is no role '%s'; roles are: data-preferred, "
-			      "metadata-preferred, data-only, metadata-only",
-			      words->groups[i].role);
-			return STATUS_FAILURE;
-		}
-		if (!words->groups[i].count) {
-			error("no device given to tag as %s%s%s%s; name devices by path, by "
-			      "devid, or as 'rotational' or 'nonrotational'",
-			      words->groups[i].role, words->path ? " on '" : "",
-			      words->path ? words->path : "", words->path ? "'" : "");
-			return STATUS_FAILURE;
-		}
+	for (group = words->groups; group < words->groups + words->count; group++) {
+		if (group->count)
+			continue;
+		error("no device given to tag as %s%s%s%s; name devices by path, by devid, or as "
+		      "'rotational' or 'nonrotational'", btrfs_policy_role_name(group->role),
+		      words->path ? " on '" : "", words->path ? words->path : "",
+		      words->path ? "'" : "");
+		return STATUS_FAILURE;
 	}
 	return STATUS_OK;
 }
@@ -111,17 +94,18 @@ static int select_devices(struct btrfs_policy_fs *fs, const struct tag_group *gr
 static int add_group(struct btrfs_policy_fs *fs, const struct tag_group *group,
 		     struct btrfs_policy_request *request, char **assume)
 {
+	const char *role = btrfs_policy_role_name(group->role);
 	_cleanup_free_ uint64_t *devids = NULL;
 	size_t count = 0;
 	int ret = select_devices(fs, group, &devids, &count);
 
 	for (size_t i = 0; !ret && i < count; i++) {
 		char *longer = xasprintf("%s%s%s=%" PRIu64, *assume ? *assume : "",
-					 *assume ? "," : "", group->role, devids[i]);
+					 *assume ? "," : "", role, devids[i]);
 
 		free(*assume);
 		*assume = longer;
-		ret = btrfs_policy_request_add(request, "role", devids[i], group->role);
+		ret = btrfs_policy_request_add(request, "role", devids[i], role);
 	}
 	return ret;
 }
@@ -150,7 +134,7 @@ static void print_after(const struct run *run, const struct btrfs_policy_fs *fs,
 	if (outlook)
 		outlook_print(outlook, run->dry_run);
 	if (args->save)
-		say(LEVEL_DEFAULT, "roles are kept on disk by the file system; there is nothing else to save");
+		say(LEVEL_DEFAULT, "roles are stored on disk by the file system; no other setting needs saving");
 	if (!run->dry_run)
 		say(LEVEL_INFO, "new chunks go by this; those that exist stay until 'btrfs "
 		    "balance --preferred-metadata %s'", path);

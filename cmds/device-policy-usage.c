@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * `btrfs device policy usage`: where data and metadata stand and what is
+ * `btrfs device policy usage`: where data and metadata are and what is
  * misplaced.  Reads only.
  */
 #include <inttypes.h>
@@ -533,14 +533,14 @@ static const struct option_row usage_options[] = {
 		  "metadata is nearly full" },
 	{ .kind = OPTION_NUMBER, .name = "threshold", .argument = "PERCENT",
 	  .offset = offsetof(struct usage_args, threshold),
-	  .help = "with -c: how much of what metadata can have is nearly full "
+	  .help = "with -c: set the share of the metadata capacity that is nearly full "
 		  "(default 80)" },
 	{ .kind = OPTION_FLAG, .name = "all", .offset = offsetof(struct usage_args, all),
-	  .help = "all btrfs file systems that are mounted" },
+	  .help = "show all mounted btrfs file systems" },
 	{ .kind = OPTION_TEXT, .name = "assume", .argument = "WHAT",
 	  .offset = offsetof(struct usage_args, assume),
-	  .help = "as if <role>=<device>,..., {data|metadata|system}=<profile>, "
-		  "add=<size>[:<role>] or lose=<device>, and how much would fit" },
+	  .help = "simulate <role>=<device>,..., {data|metadata|system}=<profile>, "
+		  "add=<size>[:<role>] or lose=<device>, and show what would fit" },
 	{ .kind = OPTION_FLAG, .letter = 'T', .offset = offsetof(struct usage_args, table),
 	  .help = "show devices in tabular format" },
 	{ .kind = OPTION_FLAG, .name = "offline", .offset = offsetof(struct usage_args, offline),
@@ -550,7 +550,7 @@ static const struct option_row usage_options[] = {
 };
 
 static const char *const usage_details[] = {
-	"How much data, metadata and system stands on each device, and how much of",
+	"Show how much data, metadata and system each device holds, and how much of",
 	"it is misplaced: on a device whose role excludes it, or on a second-choice",
 	"device while first-choice devices could hold it. Works on kernels that",
 	"ignore roles too, by the roles on disk. Needs CAP_SYS_ADMIN. With --offline",
@@ -561,7 +561,7 @@ static const char *const usage_details[] = {
 const struct command device_policy_usage_command = {
 	.token = "usage",
 	.synopsis = "[options] [<path>...]",
-	.summary = "Show where data and metadata stand and what is misplaced",
+	.summary = "Show where data and metadata are and what is misplaced",
 	.details = usage_details,
 	.options = usage_options,
 	.args_size = sizeof(struct usage_args),

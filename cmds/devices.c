@@ -7,6 +7,7 @@
 
 #include "cmds/handles.h"
 #include "cmds/devices.h"
+#include "cmds/cli/messages.h"
 #include "cmds/cli/escape.h"
 
 const char *device_type(const struct btrfs_policy_device *device)
@@ -41,4 +42,19 @@ void device_print_heading(uint64_t devid, const char *path)
 	_cleanup_free_ char *shown = xcheck(escape_text(path));
 
 	printf("\n%s, ID: %" PRIu64 "\n", shown, devid);
+}
+
+int no_role(const char *word)
+{
+	_cleanup_free_ char *names = xstrdup("");
+
+	for (int role = 0; role <= BTRFS_POLICY_ROLE_METADATA_ONLY; role++) {
+		char *longer = xasprintf("%s%s %s", names, role ? "," : "",
+					 btrfs_policy_role_name(role));
+
+		free(names);
+		names = longer;
+	}
+	error("there is no role '%s'; roles are:%s", word, names);
+	return STATUS_FAILURE;
 }

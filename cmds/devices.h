@@ -19,6 +19,9 @@ void record_set_tristate(struct record *record, int column, enum btrfs_policy_tr
 /* Path of a device of @fs, "missing" if it is not there. */
 const char *device_path(const struct btrfs_policy_fs *fs, uint64_t devid);
 
+/* Prints an error with the roles that there are; STATUS_FAILURE. */
+int no_role(const char *word);
+
 /* "1 (/dev/sda)"; to be freed. */
 char *device_name(uint64_t devid, const char *path);
 

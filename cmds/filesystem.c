@@ -27,32 +27,16 @@ int filesystem_status(int ret)
 	}
 }
 
-/* The library speaks of its flags; people have options. */
-static const struct {
-	const char *flag;
-	const char *option;
-} words[] = {
-	{ ", or force it", ", or use --force" },
-	{ ", or enqueue", ", or use --enqueue" },
-};
-
-static char *with_options(const char *text)
-{
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		const char *found = strstr(text, words[i].flag);
-
-		if (found)
-			return xasprintf("%.*s%s%s", (int)(found - text), text, words[i].option,
-					 found + strlen(words[i].flag));
-	}
-	return xstrdup(text);
-}
-
 int filesystem_failed(const struct btrfs_policy_fs *fs, int ret)
 {
-	_cleanup_free_ char *text = with_options(btrfs_policy_fs_error(fs));
+	static const char *const options[] = {
+		[BTRFS_POLICY_HINT_NONE] = "",
+		[BTRFS_POLICY_HINT_FORCE] = ", or use --force",
+		[BTRFS_POLICY_HINT_ENQUEUE] = ", or use --enqueue",
+	};
+	const char *text = btrfs_policy_fs_error(fs);
 
-	error("%s", *text ? text : strerror(-ret));
+	error("%s%s", *text ? text : strerror(-ret), options[btrfs_policy_fs_hint(fs)]);
 	return filesystem_status(ret);
 }
 
@@ -96,9 +80,7 @@ bool word_is_device(const char *word)
 {
 	struct stat st;
 
-	if (*word && strspn(word, "0123456789") == strlen(word))
-		return true;
-	if (strcmp(word, "rotational") == 0 || strcmp(word, "nonrotational") == 0)
+	if (btrfs_policy_device_is_word(word))
 		return true;
 	if (stat(word, &st) == 0)
 		return S_ISBLK(st.st_mode);

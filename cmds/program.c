@@ -46,12 +46,12 @@ static const struct entry policy_entries[] = {
 };
 
 static const struct group policy_group = {
-	"policy", "roles of devices, read policies, and where data and metadata stand",
+	"policy", "manage device roles and read policies, show where data and metadata are",
 	policy_entries,
-	"\nTo get metadata from disks to SSDs: 'usage' shows where it is, 'suggest'\n"
-	"proposes roles, 'tag' gives them, 'btrfs balance --preferred-metadata' moves\n"
-	"what is there already, 'usage -c' looks again. btrfs-device-policy(8) has it as\n"
-	"commands, and the way back.\n"
+	"\nTo move metadata from disks to SSDs: 'usage' shows where it is, 'suggest'\n"
+	"proposes roles, 'tag' sets them, 'btrfs balance --preferred-metadata' moves\n"
+	"existing chunks, 'usage -c' checks the result. btrfs-device-policy(8) lists\n"
+	"the commands, and how to undo them.\n"
 };
 
 static const struct entry device_entries[] = { { .group = &policy_group }, {} };

@@ -36,25 +36,6 @@ void progress_begin(struct progress *progress, enum progress_mode mode)
 		progress->mode = PROGRESS_NONE;
 }
 
-/* Seconds that the rest takes if it goes on as it went; -1 if nothing is known yet. */
-static int64_t seconds_left(const struct btrfs_policy_progress *state)
-{
-	uint64_t rest = state->bytes_total > state->bytes_done ?
-			state->bytes_total - state->bytes_done : 0;
-
-	if (state->bytes_done == 0)
-		return rest || state->chunks_done < state->chunks_total ? -1 : 0;
-	return (int64_t)((double)state->elapsed_ns / SECOND_NS * rest / state->bytes_done + 0.5);
-}
-
-/* 0: nothing is known yet. */
-static uint64_t bytes_a_second(const struct btrfs_policy_progress *state)
-{
-	if (!state->elapsed_ns)
-		return 0;
-	return (uint64_t)((double)state->bytes_done * SECOND_NS / state->elapsed_ns);
-}
-
 static int percent(const struct btrfs_policy_progress *state)
 {
 	if (state->bytes_total)
@@ -64,7 +45,7 @@ static int percent(const struct btrfs_policy_progress *state)
 
 static char *time_left(const struct btrfs_policy_progress *state)
 {
-	int64_t left = seconds_left(state);
+	int64_t left = state->seconds_left;
 
 	if (left < 0)
 		return xstrdup("");
@@ -81,7 +62,7 @@ static char *progress_text(const struct btrfs_policy_progress *state)
 	_cleanup_free_ char *left = time_left(state);
 
 	if (state->bytes_done)
-		units_format(bytes_a_second(state), &UNITS_DEFAULT, rate);
+		units_format(state->bytes_per_second, &UNITS_DEFAULT, rate);
 	return xasprintf("Relocating %s: %d %%, %s%" PRIu64 "/%" PRIu64 " chunks, %s of %s%s%s%s",
 			 btrfs_policy_kind_name(state->kind), percent(state), left,
 			 state->chunks_done, state->chunks_total,
@@ -102,7 +83,7 @@ static void print_text(const struct btrfs_policy_progress *state, const char *be
 static void print_json(const struct btrfs_policy_progress *state)
 {
 	_cleanup_(json) json_object *object = json_object_new_object();
-	int64_t left = seconds_left(state);
+	int64_t left = state->seconds_left;
 
 	json_object_object_add(object, "kind",
 			       json_object_new_string(btrfs_policy_kind_name(state->kind)));
@@ -114,7 +95,7 @@ static void print_json(const struct btrfs_policy_progress *state)
 	json_object_object_add(object, "elapsed-seconds",
 			       json_object_new_uint64(state->elapsed_ns / SECOND_NS));
 	json_object_object_add(object, "bytes-per-second",
-			       json_object_new_uint64(bytes_a_second(state)));
+			       json_object_new_uint64(state->bytes_per_second));
 	json_object_object_add(object, "eta-seconds",
 			       left < 0 ? NULL : json_object_new_int64(left));
 	fprintf(stderr, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));

@@ -12,7 +12,7 @@ const struct option_row global_options[] = {
 	{ .kind = OPTION_CHOICE, .name = "format", .offset = offsetof(struct globals, format),
 	  .argument = "TYPE", .choices = format_names, .help = "where TYPE is: text, json" },
 	{ .kind = OPTION_FLAG, .name = "dry-run", .offset = offsetof(struct globals, dry_run),
-	  .help = "check and show everything, change nothing" },
+	  .help = "check everything and show the changes without making them" },
 	{ .kind = OPTION_COUNT, .letter = 'v', .name = "verbose", .value = LEVEL_DEBUG,
 	  .offset = offsetof(struct globals, level), .help = "increase output verbosity" },
 	{ .kind = OPTION_VALUE, .letter = 'q', .name = "quiet", .value = LEVEL_QUIET,

@@ -162,8 +162,8 @@ static int add_plainly(void *self, const char *path)
 /* A kernel that has the ioctl refuses these flags. */
 static int can_add_with_role(void *self)
 {
-	struct bp_ioctl_add_dev_role_args args = { .flags = ~0U };
-	int ret = linux_ioctl(self, BP_IOC_ADD_DEV_ROLE, &args);
+	struct btrfs_ioctl_add_dev_role_args args = { .flags = ~0U };
+	int ret = linux_ioctl(self, BTRFS_IOC_ADD_DEV_ROLE, &args);
 
 	return ret == -ENOTTY ? ret : 0;
 }
@@ -171,7 +171,7 @@ static int can_add_with_role(void *self)
 static int linux_add_device(void *self, const char *path, enum btrfs_policy_role role)
 {
 	_cleanup_free_ char *name = path ? canonical(path) : NULL;
-	struct bp_ioctl_add_dev_role_args args = { .path = (uintptr_t)name, .role = role };
+	struct btrfs_ioctl_add_dev_role_args args = { .path = (uintptr_t)name, .role = role };
 
 	if (!path)
 		return can_add_with_role(self);
@@ -179,12 +179,12 @@ static int linux_add_device(void *self, const char *path, enum btrfs_policy_role
 		return -ENOMEM;
 	if (role == BTRFS_POLICY_ROLE_DATA_PREFERRED)
 		return add_plainly(self, name);
-	return linux_ioctl(self, BP_IOC_ADD_DEV_ROLE, &args);
+	return linux_ioctl(self, BTRFS_IOC_ADD_DEV_ROLE, &args);
 }
 
-static int linux_roles(void *self, struct bp_ioctl_device_roles_args *args)
+static int linux_roles(void *self, struct btrfs_ioctl_device_roles_args *args)
 {
-	return linux_ioctl(self, BP_IOC_DEVICE_ROLES, args);
+	return linux_ioctl(self, BTRFS_IOC_DEVICE_ROLES, args);
 }
 
 /* ---- sysfs -------------------------------------------------------------- */

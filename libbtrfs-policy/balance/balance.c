@@ -158,11 +158,30 @@ static uint64_t elapsed(const struct run *run)
 	return run->fs->ops->now(run->fs->backend) - run->started;
 }
 
+#define SECOND_NS 1000000000ULL
+
+/* The rest is taken to go on at the rate so far. */
+static void set_pace(struct btrfs_policy_progress *progress, uint64_t elapsed_ns)
+{
+	uint64_t done = progress->bytes_done;
+	uint64_t rest = progress->bytes_total > done ? progress->bytes_total - done : 0;
+	bool over = !rest && progress->chunks_done >= progress->chunks_total;
+
+	progress->elapsed_ns = elapsed_ns;
+	progress->bytes_per_second =
+		elapsed_ns ? (uint64_t)((double)done * SECOND_NS / elapsed_ns) : 0;
+	if (done)
+		progress->seconds_left =
+			(int64_t)((double)elapsed_ns / SECOND_NS * rest / done + 0.5);
+	else
+		progress->seconds_left = over ? 0 : -1;
+}
+
 static int tick(void *user)
 {
 	struct run *run = user;
 
-	run->progress.elapsed_ns = elapsed(run);
+	set_pace(&run->progress, elapsed(run));
 	if (run->options.progress && run->options.progress(&run->progress, run->options.user))
 		run->stop_asked = true;
 	return run->stop_asked;

@@ -192,6 +192,55 @@ static int keep_steps(struct btrfs_policy_plan *plan, const struct bp_plan_state
 	return 0;
 }
 
+/* ---- Time --------------------------------------------------------------- */
+
+/*
+ * Bytes in use are read once and written once for each copy, at the rates below:
+ * small tree blocks with seeks between them are slow, long extents fast.  Each
+ * chunk needs some commits besides.  The estimate tells minutes from days.
+ */
+static const struct {
+	unsigned int fast, slow;	/* MiB a second */
+	unsigned int commits_ms;	/* at most */
+} paces[] = { { 400, 100, 200 }, { 120, 10, 2000 } };
+
+static bool any_rotational(const struct btrfs_policy_fs *fs, const uint64_t *devids,
+			   uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct btrfs_policy_device *device = btrfs_policy_device_find(fs, devids[i]);
+
+		if (!device || device->rotational != BTRFS_POLICY_NO)
+			return true;
+	}
+	return false;
+}
+
+/* Steps on SSDs alone go by the first row of paces, those with a disk by the second. */
+static void set_time(const struct btrfs_policy_fs *fs, struct btrfs_policy_plan *plan)
+{
+	uint64_t bytes[BP_ARRAY_SIZE(paces)] = {};
+	uint64_t chunks[BP_ARRAY_SIZE(paces)] = {}, least = 0, most = 0;
+
+	for (size_t i = 0; i < plan->summary.steps; i++) {
+		const struct btrfs_policy_step *step = &plan->steps[i].pub;
+		bool disk = any_rotational(fs, step->chunk->devids, step->chunk->stripes) ||
+			    any_rotational(fs, step->target_devids, step->targets);
+
+		bytes[disk] += step->chunk->used;
+		chunks[disk]++;
+	}
+	for (size_t i = 0; i < BP_ARRAY_SIZE(paces); i++) {
+		uint64_t kib = bytes[i] >> 10;
+
+		least += kib * 1000 / ((uint64_t)paces[i].fast << 10);
+		most += kib * 1000 / ((uint64_t)paces[i].slow << 10) +
+			chunks[i] * paces[i].commits_ms;
+	}
+	plan->summary.least_seconds = least / 1000;
+	plan->summary.most_seconds = (most + 999) / 1000;
+}
+
 /* ---- Making a plan ------------------------------------------------------ */
 
 static int fill(struct btrfs_policy_plan *plan, struct bp_plan_state *state,
@@ -232,6 +281,7 @@ int bp_plan_new(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement 
 	bp_plan_state_clear(&state);
 	if (ret)
 		return bp_nomem(fs);
+	set_time(fs, new);
 	*plan = bp_steal(new);
 	return 0;
 }

@@ -50,7 +50,7 @@ static int explain(struct btrfs_policy_fs *fs, int err, const struct btrfs_polic
 int bp_canceled(struct btrfs_policy_fs *fs, bool paused)
 {
 	return bp_error(fs, -ECANCELED,
-			"the balance of '%s' was %s by somebody else; run it again to go on",
+			"the balance of '%s' was %s by another process; run it again to continue",
 			fs->mount_point, paused ? "paused" : "cancelled");
 }
 

@@ -61,7 +61,7 @@ struct bp_backend {
 	int (*balance)(void *self, struct btrfs_ioctl_balance_args *args);
 	/* How the balance stands that is there; -ENOTCONN if there is none. */
 	int (*balance_state)(void *self, struct btrfs_ioctl_balance_args *args);
-	int (*roles)(void *self, struct bp_ioctl_device_roles_args *args);
+	int (*roles)(void *self, struct btrfs_ioctl_device_roles_args *args);
 
 	/* Names are relative to /sys/fs/btrfs. */
 	int (*sysfs_exists)(void *self, const char *name); /* 1, 0 or -errno */

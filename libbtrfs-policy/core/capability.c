@@ -11,40 +11,37 @@
 #define GET_KERNEL \
 	"boot a kernel with the btrfs-policy series (or install the package btrfs-policy-dkms)"
 
-/* Where a file is looked for; "%llu" stands for the first present device. */
-enum place { IN_FEATURES, IN_FS };
-
-struct proof {
-	enum place place;
-	const char *file;
-};
-
-/* `any`: one of the files is enough; the first is the one that errors name. */
+/*
+ * `any`: one of the files is enough; the first is the one that errors name.  Those below
+ * FEATURES are the kernel's, the others are the file system's; "%llu" stands for the first
+ * present device.
+ */
+#define FEATURES "features/"
 static const struct row {
 	const char *name;
-	struct proof any[3];
+	const char *any[3];
 	const char *help;
 	const char *advice;
 } rows[] = {
 	{ "roles-enforced",
-	  { { IN_FEATURES, "device_role" }, { IN_FS, BP_FILE_HINT },
-	    { IN_FS, "devinfo/%llu/allocation_hint" } },
+	  { FEATURES "device_role", BP_FILE_HINT,
+	    "devinfo/%llu/allocation_hint" },
 	  "new chunks go where roles say", GET_KERNEL },
 	{ "roles-set",
-	  { { IN_FEATURES, "device_role" }, { IN_FS, BP_FILE_HINT } },
+	  { FEATURES "device_role", BP_FILE_HINT },
 	  "roles of mounted devices can be changed", GET_KERNEL },
-	{ "roles-atomic", { { IN_FEATURES, "device_role" } },
+	{ "roles-atomic", { FEATURES "device_role" },
 	  "roles of several devices change in one step", GET_KERNEL },
-	{ "roundrobin", { { IN_FEATURES, "read_policy_roundrobin" } },
+	{ "roundrobin", { FEATURES "read_policy_roundrobin" },
 	  "the read policy 'roundrobin'", GET_KERNEL },
-	{ "read-policy", { { IN_FS, "read_policies/policy" }, { IN_FS, "read_policy" } },
+	{ "read-policy", { "read_policies/policy", "read_policy" },
 	  "the policy that spreads reads of mirrors can be changed",
 	  "boot Linux 5.11 or newer" },
-	{ "penalties", { { IN_FS, "read_policies/roundrobin_rot_nonlocal_inc" } },
+	{ "penalties", { "read_policies/roundrobin_rot_nonlocal_inc" },
 	  "penalties of the read policy 'roundrobin'", GET_KERNEL },
-	{ "readahead", { { IN_FS, "bdi/read_ahead_kb" } },
+	{ "readahead", { "bdi/read_ahead_kb" },
 	  "readahead of the file system", "mount sysfs on /sys" },
-	{ "placement-counters", { { IN_FS, "allocation/metadata/misplaced_bytes" } },
+	{ "placement-counters", { "allocation/metadata/misplaced_bytes" },
 	  "the kernel counts misplaced bytes", GET_KERNEL },
 };
 
@@ -58,17 +55,11 @@ static uint64_t sample_devid(const struct btrfs_policy_fs *fs)
 	return 1;
 }
 
-static char *proof_name(struct btrfs_policy_fs *fs, const struct proof *proof)
-{
-	if (proof->place == IN_FEATURES)
-		return bp_format("features/%s", proof->file);
-	return bp_sysfs_name(fs, proof->file, sample_devid(fs));
-}
-
 /* 1, 0, or -errno; *full gets the full name of the file. */
-static int look(struct btrfs_policy_fs *fs, const struct proof *proof, char **full)
+static int look(struct btrfs_policy_fs *fs, const char *file, char **full)
 {
-	_cleanup_free_ char *name = proof_name(fs, proof);
+	_cleanup_free_ char *name = strncmp(file, FEATURES, strlen(FEATURES)) ?
+		bp_sysfs_name(fs, file, sample_devid(fs)) : strdup(file);
 	int ret;
 
 	if (!name)
@@ -83,19 +74,18 @@ static int look(struct btrfs_policy_fs *fs, const struct proof *proof, char **fu
 static int read_row(struct btrfs_policy_fs *fs, const struct row *row,
 		    struct btrfs_policy_capability *capability)
 {
-	const struct proof *proof = row->any;
 	int ret;
 
 	capability->name = row->name;
 	capability->help = row->help;
 	capability->advice = row->advice;
-	for (; proof < row->any + BP_ARRAY_SIZE(row->any) && proof->file; proof++) {
+	for (size_t i = 0; i < BP_ARRAY_SIZE(row->any) && row->any[i]; i++) {
 		_cleanup_free_ char *full = NULL;
 
-		ret = look(fs, proof, &full);
+		ret = look(fs, row->any[i], &full);
 		if (ret < 0)
 			return ret;
-		if (ret || proof == row->any) {
+		if (ret || !i) {
 			free((char *)capability->file);
 			capability->file = bp_steal(full);
 			capability->available = ret;

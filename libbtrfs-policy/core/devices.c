@@ -201,46 +201,35 @@ struct selector {
 	uint64_t value;
 };
 
-static int parse_path(struct btrfs_policy_fs *fs, const char *word, struct selector *selector)
+BP_PUBLIC bool btrfs_policy_device_is_word(const char *word)
 {
-	int ret;
-
-	selector->by = BY_NUMBER;
-	ret = fs->ops->device_number(fs->backend, word, &selector->value);
-	if (ret == -ENOTBLK)
-		return bp_error(fs, -EINVAL,
-				"'%s' is not a block device; name a device, a devid, 'rotational' or 'nonrotational'",
-				word);
-	if (ret < 0)
-		return bp_failed(fs, ret, "cannot look at device '%s'", word);
-	return 0;
-}
-
-static int parse_devid(struct btrfs_policy_fs *fs, const char *word, struct selector *selector)
-{
-	char *end;
-
-	errno = 0;
-	selector->by = BY_DEVID;
-	selector->value = strtoull(word, &end, 10);
-	if (errno || *end)
-		return bp_error(fs, -EINVAL, "'%s' is not a devid", word);
-	return 0;
+	return !strcmp(word, "rotational") || !strcmp(word, "nonrotational") ||
+	       (*word && !word[strspn(word, "0123456789")]);
 }
 
 static int parse_selector(struct btrfs_policy_fs *fs, const char *word,
 			  struct selector *selector)
 {
-	bool rotational = !strcmp(word, "rotational");
+	int ret;
 
-	if (rotational || !strcmp(word, "nonrotational")) {
+	if (!btrfs_policy_device_is_word(word)) {
+		selector->by = BY_NUMBER;
+		ret = fs->ops->device_number(fs->backend, word, &selector->value);
+		if (ret == -ENOTBLK)
+			return bp_error(fs, -EINVAL,
+					"'%s' is not a block device; name a device, a devid, 'rotational' or 'nonrotational'",
+					word);
+		return ret < 0 ? bp_failed(fs, ret, "cannot look at device '%s'", word) : 0;
+	}
+	if (*word == 'r' || *word == 'n') {
 		selector->by = BY_ROTATION;
-		selector->value = rotational;
+		selector->value = *word == 'r';
 		return 0;
 	}
-	if (*word && word[strspn(word, "0123456789")] == '\0')
-		return parse_devid(fs, word, selector);
-	return parse_path(fs, word, selector);
+	errno = 0;
+	selector->by = BY_DEVID;
+	selector->value = strtoull(word, NULL, 10);
+	return errno ? bp_error(fs, -EINVAL, "'%s' is not a devid", word) : 0;
 }
 
 /* 1, 0, or -errno */

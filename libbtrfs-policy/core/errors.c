@@ -17,6 +17,7 @@ static void set_text(struct btrfs_policy_fs *fs, const char *fmt, va_list args)
 
 	vsnprintf(text, sizeof(text), fmt, args);
 	memcpy(fs->error, text, sizeof(text));
+	fs->hint = BTRFS_POLICY_HINT_NONE;
 }
 
 /* Set the text, hand the error number on. */
@@ -52,7 +53,7 @@ int bp_failed(struct btrfs_policy_fs *fs, int err, const char *fmt, ...)
 	return err;
 }
 
-/* Add a clause to a text that is there already. */
+/* Add a clause to the text; a hint belongs at the end of a text, so it is dropped. */
 int bp_error_more(struct btrfs_policy_fs *fs, int err, const char *fmt, ...)
 {
 	size_t length = strlen(fs->error);
@@ -61,6 +62,14 @@ int bp_error_more(struct btrfs_policy_fs *fs, int err, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(fs->error + length, sizeof(fs->error) - length, fmt, args);
 	va_end(args);
+	fs->hint = BTRFS_POLICY_HINT_NONE;
+	return err;
+}
+
+/* The caller names the option behind the text that has been set, in its own words. */
+int bp_hint(struct btrfs_policy_fs *fs, int err, enum btrfs_policy_hint hint)
+{
+	fs->hint = hint;
 	return err;
 }
 
@@ -89,4 +98,9 @@ char *bp_format(const char *fmt, ...)
 BP_PUBLIC const char *btrfs_policy_fs_error(const struct btrfs_policy_fs *fs)
 {
 	return fs ? fs->error : "";
+}
+
+BP_PUBLIC enum btrfs_policy_hint btrfs_policy_fs_hint(const struct btrfs_policy_fs *fs)
+{
+	return fs ? fs->hint : BTRFS_POLICY_HINT_NONE;
 }

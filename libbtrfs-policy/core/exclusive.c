@@ -27,11 +27,11 @@ static int busy(struct btrfs_policy_fs *fs, const char *name)
 {
 	if (!strcmp(name, "balance paused"))
 		return bp_error(fs, -EBUSY,
-				"a paused balance stands in the way on '%s'; run 'btrfs balance resume' or 'btrfs balance cancel' on it first",
+				"a balance is paused on '%s'; run 'btrfs balance resume' or 'btrfs balance cancel' first",
 				fs->mount_point);
-	return bp_error(fs, -EBUSY,
-			"another exclusive operation '%s' is running on '%s'; wait for it, or enqueue",
-			name, fs->mount_point);
+	bp_error(fs, -EBUSY, "another exclusive operation '%s' is running on '%s'; wait for it", name,
+		 fs->mount_point);
+	return bp_hint(fs, -EBUSY, BTRFS_POLICY_HINT_ENQUEUE);
 }
 
 /* Is nothing else at work? 0, -EBUSY with the name, or another error. */

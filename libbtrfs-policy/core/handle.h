@@ -47,12 +47,14 @@ struct btrfs_policy_fs {
 	/* For tree searches, kept because there can be very many of them. */
 	struct btrfs_ioctl_search_args_v2 *search;
 	char error[BP_ERROR_LENGTH];
+	enum btrfs_policy_hint hint;
 };
 
 /* errors.c */
 int bp_error(struct btrfs_policy_fs *fs, int err, const char *fmt, ...) BP_PRINTF(3, 4);
 int bp_failed(struct btrfs_policy_fs *fs, int err, const char *fmt, ...) BP_PRINTF(3, 4);
 int bp_error_more(struct btrfs_policy_fs *fs, int err, const char *fmt, ...) BP_PRINTF(3, 4);
+int bp_hint(struct btrfs_policy_fs *fs, int err, enum btrfs_policy_hint hint);
 int bp_nomem(struct btrfs_policy_fs *fs);
 int bp_not_open(struct btrfs_policy_fs *fs);
 

@@ -15,9 +15,16 @@ struct bp_item {
 	size_t length;
 };
 
+/* Trees are ordered by these, member by member. */
+struct bp_key {
+	uint64_t objectid;
+	uint8_t type;
+	uint64_t offset;
+};
+
 struct bp_range {
 	uint64_t tree;
-	struct { uint64_t objectid; uint32_t type; uint64_t offset; } first, last;
+	struct bp_key first, last;
 };
 
 typedef int (*bp_item_fn)(struct btrfs_policy_fs *fs, const struct bp_item *item, void *user);

@@ -410,6 +410,8 @@ btrfs_policy_plan_device(const struct btrfs_policy_plan *plan, size_t index);
  * @slack_before: what metadata can still take now
  * @slack_after: the same after the last step without a limit
  * @slack_floor: what it keeps throughout
+ * @least_seconds: about how long the steps take on quick devices
+ * @most_seconds: the same on slow ones
  */
 struct btrfs_policy_plan_summary {
 	uint64_t chunks;
@@ -423,6 +425,8 @@ struct btrfs_policy_plan_summary {
 	uint64_t slack_before;
 	uint64_t slack_after;
 	uint64_t slack_floor;
+	uint64_t least_seconds;
+	uint64_t most_seconds;
 };
 
 /**
@@ -454,6 +458,8 @@ const char *btrfs_policy_plan_blocked(const struct btrfs_policy_plan *plan);
  * @elapsed_ns: nanoseconds since the start
  * @logical: address of the chunk that is next or being moved, 0 at the end
  * @kind: kind of that chunk
+ * @bytes_per_second: used bytes moved so far, a second; 0 if not known yet
+ * @seconds_left: what the rest takes at that rate; -1 if not known yet
  */
 struct btrfs_policy_progress {
 	uint64_t chunks_done;
@@ -463,6 +469,8 @@ struct btrfs_policy_progress {
 	uint64_t elapsed_ns;
 	uint64_t logical;
 	enum btrfs_policy_kind kind;
+	uint64_t bytes_per_second;
+	int64_t seconds_left;
 };
 
 /**

@@ -191,6 +191,27 @@ int btrfs_policy_fs_refresh(struct btrfs_policy_fs *fs);
 const char *btrfs_policy_fs_error(const struct btrfs_policy_fs *fs);
 
 /**
+ * enum btrfs_policy_hint - an option of the call that would have avoided its failure
+ * @BTRFS_POLICY_HINT_NONE: there is none
+ * @BTRFS_POLICY_HINT_FORCE: BTRFS_POLICY_FORCE
+ * @BTRFS_POLICY_HINT_ENQUEUE: BTRFS_POLICY_ENQUEUE, or @enqueue of a balance
+ */
+enum btrfs_policy_hint {
+	BTRFS_POLICY_HINT_NONE = 0,
+	BTRFS_POLICY_HINT_FORCE = 1,
+	BTRFS_POLICY_HINT_ENQUEUE = 2,
+};
+
+/**
+ * btrfs_policy_fs_hint() - which option would have avoided the last failure
+ * @fs: handle or NULL
+ *
+ * Return: the option, for the caller to name in its own words behind the text of
+ * btrfs_policy_fs_error().
+ */
+enum btrfs_policy_hint btrfs_policy_fs_hint(const struct btrfs_policy_fs *fs);
+
+/**
  * struct btrfs_policy_fs_info - facts about an open file system
  * @fsid: UUID in its usual text form (36 characters)
  * @label: label, "" if there is none; untrusted bytes
@@ -313,6 +334,14 @@ const struct btrfs_policy_device *btrfs_policy_device_find(const struct btrfs_po
  */
 int btrfs_policy_device_select(struct btrfs_policy_fs *fs, const char *word,
 			       uint64_t **devids, size_t *count);
+
+/**
+ * btrfs_policy_device_is_word() - does a word mean devices without being a path?
+ * @word: text as btrfs_policy_device_select() takes it
+ *
+ * Return: true for a devid, "rotational" and "nonrotational".
+ */
+bool btrfs_policy_device_is_word(const char *word);
 
 /* ---- What the kernel can do --------------------------------------------- */
 

@@ -343,7 +343,7 @@ static int offline_balance(void *self, struct btrfs_ioctl_balance_args *args)
 	return -EROFS;
 }
 
-static int offline_roles(void *self, struct bp_ioctl_device_roles_args *args)
+static int offline_roles(void *self, struct btrfs_ioctl_device_roles_args *args)
 {
 	return -EROFS;
 }

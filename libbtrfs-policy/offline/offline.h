@@ -86,13 +86,6 @@ struct bp_offline {
 	char why[1024];			/* what was wrong with the last thing read */
 };
 
-/* A key as trees are ordered by. */
-struct bp_key {
-	uint64_t objectid;
-	uint8_t type;
-	uint64_t offset;
-};
-
 static inline uint16_t bp_get16(const uint8_t *p)
 {
 	return p[0] | p[1] << 8;

@@ -109,11 +109,12 @@ static int check_row(struct btrfs_policy_fs *fs, const struct btrfs_policy_addit
 		if (other->number == row->number)
 			return bp_error(fs, -EINVAL, "'%s' and '%s' are the same device",
 					other->path, row->path);
-	if (row->signature && !(flags & BTRFS_POLICY_FORCE))
-		return bp_error(fs, -EEXIST,
-				"cannot add '%s': there is %s on it, which would be lost; name another device, or force it",
-				row->path, row->signature);
-	return 0;
+	if (!row->signature || flags & BTRFS_POLICY_FORCE)
+		return 0;
+	bp_error(fs, -EEXIST,
+		 "cannot add '%s': there is %s on it, which would be lost; name another device",
+		 row->path, row->signature);
+	return bp_hint(fs, -EEXIST, BTRFS_POLICY_HINT_FORCE);
 }
 
 static int check_rows(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *additions,

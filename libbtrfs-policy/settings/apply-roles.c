@@ -16,18 +16,18 @@
 /* ---- Enough devices? ---------------------------------------------------- */
 
 /* The words for each reason, the same for the kernel's refusal and our own. */
-static int refuse(struct btrfs_policy_fs *fs, enum bp_roles_reason reason, uint64_t devid,
+static int refuse(struct btrfs_policy_fs *fs, enum btrfs_device_roles_reason reason, uint64_t devid,
 		  const char *detail)
 {
 	static const char *const words[] = {
-		[BP_REASON_BAD_ROLE] = "the role is not one that the kernel knows",
-		[BP_REASON_NO_DEVICE] = "there is no such device",
-		[BP_REASON_TWICE] = "a device is listed twice",
-		[BP_REASON_DATA] = "too few devices would be left for the data profile",
-		[BP_REASON_METADATA] = "too few devices would be left for the metadata profile",
-		[BP_REASON_SYSTEM] = "too few devices would be left for the system profile",
-		[BP_REASON_MIXED] = "mixed block groups ignore roles, so each device can only be data-preferred",
-		[BP_REASON_SEED] = "a device of a seed has no role that can be set; remove it to move its contents to the others",
+		[BTRFS_DEVICE_ROLES_BAD_ROLE] = "the role is not one that the kernel knows",
+		[BTRFS_DEVICE_ROLES_NO_DEVICE] = "there is no such device",
+		[BTRFS_DEVICE_ROLES_LISTED_TWICE] = "a device is listed twice",
+		[BTRFS_DEVICE_ROLES_TOO_FEW_DATA] = "too few devices would be left for the data profile",
+		[BTRFS_DEVICE_ROLES_TOO_FEW_METADATA] = "too few devices would be left for the metadata profile",
+		[BTRFS_DEVICE_ROLES_TOO_FEW_SYSTEM] = "too few devices would be left for the system profile",
+		[BTRFS_DEVICE_ROLES_MIXED] = "mixed block groups ignore roles, so each device can only be data-preferred",
+		[BTRFS_DEVICE_ROLES_SEED] = "a device of a seed has no role that can be set; remove it to move its contents to the others",
 	};
 	const char *why = reason < BP_ARRAY_SIZE(words) ? words[reason] : NULL;
 
@@ -37,9 +37,10 @@ static int refuse(struct btrfs_policy_fs *fs, enum bp_roles_reason reason, uint6
 		bp_error_more(fs, 0, " (device %llu)", (unsigned long long)devid);
 	if (detail)
 		bp_error_more(fs, 0, " (%s)", detail);
-	if (reason == BP_REASON_DATA || reason == BP_REASON_METADATA || reason == BP_REASON_SYSTEM)
-		bp_error_more(fs, 0, "; convert the profile first, choose other roles, or force it");
-	return -EINVAL;
+	if (reason < BTRFS_DEVICE_ROLES_TOO_FEW_DATA || reason > BTRFS_DEVICE_ROLES_TOO_FEW_SYSTEM)
+		return -EINVAL;
+	bp_error_more(fs, 0, "; convert the profile first or choose other roles");
+	return bp_hint(fs, -EINVAL, BTRFS_POLICY_HINT_FORCE);
 }
 
 /* 1, 0, or -errno: is there a block group of the kind and profile? */
@@ -65,7 +66,7 @@ static int in_use(struct btrfs_policy_fs *fs, const char *kind, const char *prof
 struct kind {
 	const char *name;
 	uint64_t type;
-	enum bp_roles_reason reason;
+	enum btrfs_device_roles_reason reason;
 };
 
 static int check_kind(struct btrfs_policy_fs *fs, const struct kind *kind, uint32_t before,
@@ -104,9 +105,9 @@ static struct bp_site *sites_before(struct btrfs_policy_fs *fs)
 }
 
 static const struct kind kinds[] = {
-	{ "data", BTRFS_BLOCK_GROUP_DATA, BP_REASON_DATA },
-	{ "metadata", BTRFS_BLOCK_GROUP_METADATA, BP_REASON_METADATA },
-	{ "system", BTRFS_BLOCK_GROUP_SYSTEM, BP_REASON_SYSTEM },
+	{ "data", BTRFS_BLOCK_GROUP_DATA, BTRFS_DEVICE_ROLES_TOO_FEW_DATA },
+	{ "metadata", BTRFS_BLOCK_GROUP_METADATA, BTRFS_DEVICE_ROLES_TOO_FEW_METADATA },
+	{ "system", BTRFS_BLOCK_GROUP_SYSTEM, BTRFS_DEVICE_ROLES_TOO_FEW_SYSTEM },
 };
 
 /* The default may come back, as in the kernel, where another one has left its tags. */
@@ -115,7 +116,7 @@ static int check_mixed(struct btrfs_policy_fs *fs, const struct bp_role_change *
 {
 	for (size_t i = 0; i < count; i++)
 		if (changes[i].new_role != BTRFS_POLICY_ROLE_DATA_PREFERRED)
-			return refuse(fs, BP_REASON_MIXED, changes[i].devid, NULL);
+			return refuse(fs, BTRFS_DEVICE_ROLES_MIXED, changes[i].devid, NULL);
 	return 0;
 }
 
@@ -154,12 +155,12 @@ int bp_roles_check(struct btrfs_policy_fs *fs, const struct bp_role_change *chan
 static int write_together(struct btrfs_policy_fs *fs, const struct bp_role_change *changes,
 			  size_t count, bool force)
 {
-	_cleanup_free_ struct bp_ioctl_device_role *list = calloc(count, sizeof(*list));
-	struct bp_ioctl_device_roles_args args = {
-		.op = BP_ROLES_SET,
+	_cleanup_free_ struct btrfs_ioctl_device_role *list = calloc(count, sizeof(*list));
+	struct btrfs_ioctl_device_roles_args args = {
+		.op = BTRFS_DEVICE_ROLES_SET,
 		.nr = count,
 		.devices = (uintptr_t)list,
-		.flags = force ? BP_ROLES_FORCE : 0,
+		.flags = force ? BTRFS_DEVICE_ROLES_FORCE : 0,
 	};
 	int ret;
 

@@ -8,9 +8,9 @@
 
 #include "fake.h"
 
-int fake_roles(void *self, struct bp_ioctl_device_roles_args *args)
+int fake_roles(void *self, struct btrfs_ioctl_device_roles_args *args)
 {
-	const struct bp_ioctl_device_role *list = (void *)(uintptr_t)args->devices;
+	const struct btrfs_ioctl_device_role *list = (void *)(uintptr_t)args->devices;
 	struct fake *fake = self;
 
 	FAKE_MAY_FAIL(fake);

@@ -148,7 +148,7 @@ int fake_sysfs_read(void *self, const char *name, char *buf, size_t size);
 int fake_sysfs_write(void *self, const char *name, const char *text);
 /* What the kernel does with a write to a file that reads `now`. */
 int fake_store(char *now, size_t size, const char *wanted);
-int fake_roles(void *self, struct bp_ioctl_device_roles_args *args);
+int fake_roles(void *self, struct btrfs_ioctl_device_roles_args *args);
 int fake_balance(void *self, struct btrfs_ioctl_balance_args *args);
 int fake_balance_state(void *self, struct btrfs_ioctl_balance_args *args);
 bool fake_fails(struct fake *fake);

@@ -386,12 +386,12 @@ static const struct {
 	const char *words;
 } reasons[] = {
 	{ 0, "Invalid argument" },
-	{ BP_REASON_BAD_ROLE, "not one that the kernel knows (device 1)" },
-	{ BP_REASON_NO_DEVICE, "no such device" },
-	{ BP_REASON_DATA, "data profile" },
-	{ BP_REASON_METADATA, "metadata profile" },
-	{ BP_REASON_SYSTEM, "system profile" },
-	{ BP_REASON_MIXED, "mixed block groups" },
+	{ BTRFS_DEVICE_ROLES_BAD_ROLE, "not one that the kernel knows (device 1)" },
+	{ BTRFS_DEVICE_ROLES_NO_DEVICE, "no such device" },
+	{ BTRFS_DEVICE_ROLES_TOO_FEW_DATA, "data profile" },
+	{ BTRFS_DEVICE_ROLES_TOO_FEW_METADATA, "metadata profile" },
+	{ BTRFS_DEVICE_ROLES_TOO_FEW_SYSTEM, "system profile" },
+	{ BTRFS_DEVICE_ROLES_MIXED, "mixed block groups" },
 	{ 77, "unknown to this version" },
 };
 

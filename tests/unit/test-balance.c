@@ -438,7 +438,7 @@ static void somebody_elses_balance_is_left_alone(void **state)
 	fake.leftover.meta.vend += GiB;
 	result = run(NULL, 0);
 	assert_int_equal(result.ret, -EBUSY);
-	assert_has(result.error, "paused balance");
+	assert_has(result.error, "balance is paused");
 	fake.leftover.meta.vend -= GiB;
 	fake.leftover.meta.flags |= BTRFS_BALANCE_ARGS_CONVERT;
 	assert_int_equal(run(NULL, 0).ret, -EBUSY);
