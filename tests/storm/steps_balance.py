@@ -44,6 +44,9 @@ class Convert(Step):
         kind = rng.choice(['d', 'm', 'dm'])
         copies = [p for p in names if p.lost and not p.parity and rng.random() < 0.5]
         pick = {k: rng.choice(copies or names).name for k in kind}
+        # The stock kernel aborts a transaction if metadata is converted to what has no room.
+        if 'm' in pick and machine.chunk_tree().room('metadata', pick['m'], m.present()) < 128 << 20:
+            pick = {'d': pick.get('d', 'single')}
         return {'to': pick, 'soft': rng.random() < 0.3}
 
     def act(self, m, a):
