@@ -30,6 +30,7 @@ def parser(argparse):
         command.add_argument('--seed', type=int, help='the first seed; fresh unless given')
         command.add_argument('--jobs', type=int, default=2)
         command.add_argument('--histories', type=int, default=0, help='end after so many')
+    many.add_argument('--first', action='store_true', help='end with the first fault')
     for command in (one, many, small_check):
         command.add_argument('--steps', type=int, default=40)
         command.add_argument('--results', help='append records to this file')
@@ -137,6 +138,7 @@ def loop(args, options, records=()):
     print('# storm: the first seed is %d, the kernel %s' % (first, options.kernel), flush=True)
     end = time.monotonic() + args.minutes * 60
     seeds, lock, records, broken = queue.Queue(), threading.Lock(), list(records), []
+    first_only = getattr(args, 'first', False)
     for n in range(args.histories or 100000):
         seeds.put(first + n)
 
@@ -147,7 +149,7 @@ def loop(args, options, records=()):
             broken.append(repr(error))
 
     def turns():
-        while time.monotonic() < end and not broken:
+        while time.monotonic() < end and not broken and not (first_only and any(map(counts_as_fault, records))):
             try:
                 seed = seeds.get_nowait()
             except queue.Empty:

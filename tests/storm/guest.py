@@ -60,6 +60,9 @@ class History:
         a['step'] = step.name
         if step.besides and rng.random() < 0.35:
             a['beside'] = rng.sample(NAMES, rng.choice([1, 1, 2, 3]))
+            # A device that changes or goes while its role is set.
+            if 'devid' in a and 'roles' not in a['beside'] and rng.random() < 0.5:
+                a['beside'].append('roles')
         if rng.random() < 0.25:
             a['lazy'] = True
         return a

@@ -75,8 +75,9 @@ def boot(options, state, folder, images, kernel):
                '--images', images, '--log', folder + '/console', '--share', folder,
                '--allow', JUDGED,
                '--share', TOP, '--share', options.build,
-               '--env', 'PATH=%s/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' % root,
-               '--env', 'LD_LIBRARY_PATH=%s/lib' % root, '--env', 'PYTHONHASHSEED=0']
+               '--env', 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+               '--env', 'STORM_COMMANDS=' + root, '--env', 'PYTHONHASHSEED=0',
+               '--env', 'MALLOC_MMAP_THRESHOLD_=33554432', '--env', 'MALLOC_TRIM_THRESHOLD_=1073741824']
     for spec in arrays.specs(state['array']):
         command += ['--disk', spec]
     command += ['--', 'python3', '-B', HERE + '/guest.py', folder]

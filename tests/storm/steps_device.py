@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Steps that change which devices there are, and their sizes.
+import os
+
 import layout
 import machine
 from base import Step, btrfs, no_space
@@ -13,7 +15,7 @@ def room_without(m, before, devids, resized=None):
     """Could the chunks of these devices find room on the others?  None, or why
     it is short.  By kind; with a margin of one chunk."""
     writable = [d for d in m.present() if d not in devids]
-    for kind in ('mixed', 'metadata', 'data'):
+    for kind in ('mixed', 'metadata', 'data', 'system'):
         for profile in before.profiles(kind):
             need = sum(c.length for c in before.chunks.values()
                        if c.kind == kind and c.profile.name == profile and
@@ -36,6 +38,16 @@ def writable_kinds(m, before):
             if len(fit) < layout.PROFILES[profile].least:
                 return 'no device for %s' % kind
     return None
+
+
+def short_of_room(m, before):
+    """Is there no room for one more chunk of some kind?"""
+    for kind in ('data', 'metadata', 'mixed', 'system'):
+        for profile in before.profiles(kind):
+            largest = max(c.length for c in before.chunks.values() if c.kind == kind)
+            if before.room(kind, profile, m.present()) < largest + (64 << 20):
+                return '%s is short of room' % kind
+    return writable_kinds(m, before)
 
 
 def new_devid(m):
@@ -166,7 +178,7 @@ class Replace(Step):
 
     def excuse(self, m, a, result, before):
         if no_space(result):
-            return self.short(m, before, a)
+            return self.short(m, before)
         if m.swap and 'Text file busy' in result.out:
             return 'swap file'
         if 'Input/output error' in result.out and m.failing() != [a['devid']] and m.failing() and \
@@ -175,18 +187,18 @@ class Replace(Step):
         return None
 
     @staticmethod
-    def short(m, before, a):
-        """The stock kernel, too, needs a chunk of each kind."""
+    def short(m, before):
+        """The stock kernel makes each block group read-only, and needs room for that;
+        with roles in force the series has to find a way."""
         if sum(before.devices[d].free() for d in m.present() if d in before.devices) < 64 * MIB:
             return 'no room at all'
-        for kind in ('data', 'metadata', 'mixed'):
-            for profile in before.profiles(kind):
-                if len(m.present()) < layout.PROFILES[profile].least:
-                    return None
+        if m.mixed() or all(m.devs[d]['role'] == 'data-preferred' for d in m.present()):
+            return short_of_room(m, before)
         return None
 
     def effect(self, m, a, result):
         if a.get('canceled'):
+            self.settle()
             return
         dev = m.devs[a['devid']]
         if dev['slot'] is not None:
@@ -194,6 +206,13 @@ class Replace(Step):
             old['state'] = 'gone' if old['state'] == 'failing' else 'spare'
         dev['slot'] = a['slot']
         m.slots[a['slot']]['state'] = 'member'
+
+    @staticmethod
+    def settle():
+        """The stock kernel writes the end of a canceled replace with the next transaction,
+        which a sync does not begin; until then a mount wants the target."""
+        os.utime(MNT)
+        machine.sync()
 
 
 class Resize(Step):

@@ -58,7 +58,8 @@ static u64 misplaced_bytes(struct btrfs_fs_info *fs_info,
 /*
  * Bytes of device extents where the roles do not want them: on a device that
  * excludes them, or on one of the second choice while one of the first could
- * take them. A seed, whose chunks stay where they are, can have roles as well.
+ * take them. A seed, whose chunks stay where they are, can have roles as well, and
+ * so can a missing device, though these alone do not put roles into force.
  *
  * With device_list_mutex held a chunk found in the mapping tree has devices
  * that are not going away. Take it for one chunk at a time, there can be many.
@@ -76,7 +77,8 @@ ssize_t btrfs_misplaced_bytes_show(struct kobject *kobj,
 
 	/* Sub groups are a part of the primary one here. */
 	if (space_info->subgroup_id != BTRFS_SUB_GROUP_PRIMARY ||
-	    (!btrfs_device_roles_in_force(fs_info) && list_empty(&fs_devices->seed_list)))
+	    (!btrfs_device_roles_in_force(fs_info) &&
+	     list_empty(&fs_devices->seed_list) && !READ_ONCE(fs_devices->missing_devices)))
 		return sysfs_emit(buf, "0\n");
 
 	do {

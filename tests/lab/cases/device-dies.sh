@@ -77,14 +77,14 @@ replace() {	# NAME DEVID NEW
 }
 
 add() {		# NAME DEVID NEW
-	follow "$1" "$2" "$3" 'Add a device and remove the missing one' 'Go on without it'
+	follow "$1" "$2" "$3" 'Add a device and remove the missing one' 'Continue without it'
 	is "$(dmesg | grep -o 'no other device gets its role .*')" "no other device gets its role $4" \
 		"$1: the log says that the role is not handed on"
 	whole "$1"
 }
 
 without() {	# NAME
-	follow "$1" 0 none 'Go on without it' EXAMPLES
+	follow "$1" 0 none 'Continue without it' EXAMPLES
 	whole "$1"
 }
 
