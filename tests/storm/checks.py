@@ -8,6 +8,7 @@ import re
 import content
 import layout
 import machine
+import mounting
 from machine import Finding, MNT
 
 # Lines of the kernel's log that no step may cause.
@@ -147,8 +148,7 @@ def after(m, step, before, lazy=False):
     if not m.mount:
         return
     if m.writable() and not lazy:
-        machine.sync()
-        m.manifest.synced()
+        mounting.sync(m)
     now = machine.chunk_tree()
     wrong = now.broken()
     if wrong:

@@ -71,6 +71,9 @@ class Manifest:
     def present(self):
         return sorted(p for p, f in self.files.items() if not f.gone)
 
+    def unsynced(self):
+        return [p for p in self.present() if self.files[p].stored < len(self.files[p].changes)]
+
     def bytes(self):
         return sum(f.size() for f in self.files.values() if not f.gone)
 

@@ -8,6 +8,7 @@ import struct
 import machine
 from machine import Finding, MNT
 
+LITTLE = 64 << 20
 QUOTA_CTL = 3 << 30 | 16 << 16 | 0x94 << 8 | 40
 
 
@@ -42,15 +43,34 @@ def mount(m, opts):
     return result
 
 
+def sync(m):
+    """Everything is on disk.  After a conversion that found no room the stock kernel reserves
+    space in data chunks of the old profile, and writes to none of them: it loses what was not
+    synced, and says so here."""
+    try:
+        machine.sync()
+    except Finding as finding:
+        now = machine.chunk_tree()
+        profiles = now.profiles('data')
+        if finding.kind != 'sync: ENOSPC' or len(profiles) < 2 or \
+                all(now.room('data', profile, m.present()) >= LITTLE for profile in profiles):
+            raise
+        for path in m.manifest.unsynced():
+            if os.path.exists(os.path.join(MNT, path)):
+                os.unlink(os.path.join(MNT, path))
+            m.manifest.delete(path)
+        machine.sync()
+    m.manifest.synced()
+
+
 def unmount(m):
     if m.swap:
         machine.must('swapoff', os.path.join(MNT, m.swap))
         os.unlink(os.path.join(MNT, m.swap))
         m.swap = ''
-    machine.sync()
+    sync(m)
     leave()
     m.mount = None
-    m.manifest.synced()
 
 
 def flush(m):

@@ -193,11 +193,11 @@ class PowerCut(Step):
         return all(int(d) in m.ours() for d in a['roles'])
 
     def act(self, m, a):
-        os.sync()
-        m.manifest.synced()
+        mounting.sync(m)
         try:
             self.workload(m, a)
         except OSError as error:    # no power cut either
+            mounting.sync(m)
             return Result(error.errno, error.strerror)
         child = machine.Background(lambda n: self.during(m, a, n), 5)
         machine.sleep(a['wait'])
