@@ -72,14 +72,18 @@ def kernel_name(options):
 
 
 def classify(record, options):
-    """A fault that the stock kernel has, too, is none of the series."""
+    """A fault that the stock kernel has, too, is none of the series.  It may have another
+    layout after the same steps, so it also does the last one on what the others left."""
     finding = record['finding']
     if not finding or not os.path.exists(options.compared) or finding['kind'].startswith('the test itself'):
         return
     plain = runner.Options(options.compared, '', options.timeout)
-    other = runner.play(plain, {'seed': record['seed'], 'array': record['array'], 'steps': record['steps']})
-    if other['finding']:
-        finding['stock'] = other['finding']['kind']
+    other = runner.play(plain, {'seed': record['seed'], 'array': record['array'],
+                                'steps': record['steps']})['finding']
+    if record['steps'] and not (other and other['kind'] == finding['kind']):
+        other = runner.last_step(options, plain, record) or other
+    if other:
+        finding['stock'] = other['kind']
 
 
 def counts_as_fault(record):

@@ -88,7 +88,11 @@ def boot(options, state, folder, images, kernel):
 
 
 def trouble(console):
-    """The first complaint of the kernel, without what differs from run to run."""
+    """The first complaint of the kernel, without what differs from run to run.  Which
+    function comes to abort a transaction is chance."""
+    aborted = re.search(r'Transaction aborted \(error -\d+\)', console)
+    if aborted:
+        return aborted.group(0)
     for line in console.split('\n'):
         match = TROUBLE.search(line)
         if match and not re.search(JUDGED, line):
@@ -147,11 +151,7 @@ def play(options, state, keep=None):
 
 def boots(options, state, folder, images):
     """Boot after boot until the history is over; then the stock kernel."""
-    while True:
-        finding, result = one(options, state, folder, images, options.kernel)
-        if finding or result['end'] == 'done':
-            break
-        state.update(result['state'])
+    finding, result = until_over(options, state, folder, images)
     if finding:
         return finding
     if os.path.exists(options.stock):
@@ -160,6 +160,30 @@ def boots(options, state, folder, images):
         if finding:
             finding['kind'] = 'stock kernel: ' + finding['kind']
     return finding
+
+
+def until_over(options, state, folder, images):
+    while True:
+        finding, result = one(options, state, folder, images, options.kernel)
+        if finding or result['end'] == 'done':
+            return finding, result
+        state.update(result['state'])
+
+
+def last_step(options, other, record):
+    """The finding of another kernel that mounts what the history left, and does its last step."""
+    folder = tempfile.mkdtemp(prefix='storm.', dir='/dev/shm' if os.access('/dev/shm', os.W_OK) else None)
+    images = folder + '/images'
+    os.mkdir(images)
+    state = {'seed': record['seed'], 'array': record['array'], 'steps': record['steps'][:-1]}
+    try:
+        finding, result = until_over(options, state, folder, images)
+        if finding:
+            return None
+        state.update(steps=record['steps'][-1:], done=0, model=result['model'], opts='')
+        return until_over(other, state, folder, images)[0]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def one(options, state, folder, images, kernel):
