@@ -50,7 +50,7 @@ class Options:
         self.compared = alike if self.stock and os.path.exists(alike) else self.stock
         self.timeout = timeout
         self.build = os.path.realpath(os.environ.get('top_builddir', os.path.join(TOP, 'build')))
-        self.mem = '2G'     # relocation takes a chunk of 1 GiB through the page cache
+        self.mem = '3G'     # relocation takes chunks of 1 GiB through the page cache
 
 
 def new_state(seed, count, wanted=None):
