@@ -83,8 +83,8 @@ int bp_role_current(struct btrfs_policy_fs *fs, uint64_t devid, enum btrfs_polic
  */
 int bp_device_roles_read(struct btrfs_policy_fs *fs)
 {
-	const struct bp_key first = { BTRFS_DEV_ITEMS_OBJECTID, BTRFS_DEV_ITEM_KEY, 0 };
-	const struct bp_key last = { BTRFS_DEV_ITEMS_OBJECTID, BTRFS_DEV_ITEM_KEY, UINT64_MAX };
+	const struct btrfs_key first = { BTRFS_DEV_ITEMS_OBJECTID, BTRFS_DEV_ITEM_KEY, 0 };
+	const struct btrfs_key last = { BTRFS_DEV_ITEMS_OBJECTID, BTRFS_DEV_ITEM_KEY, UINT64_MAX };
 	int ret = bp_tree_walk(fs, BTRFS_CHUNK_TREE_OBJECTID, &first, &last, take_device_item, NULL);
 
 	if (ret == -EPERM || ret == -EACCES)

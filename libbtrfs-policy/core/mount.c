@@ -42,13 +42,6 @@ static int target_of_path(struct btrfs_policy_fs *fs, const char *path, char **m
 	return ret;
 }
 
-/* What identifies one mounted btrfs. */
-struct identity {
-	char fsid[BP_FSID_LENGTH];
-	char label[BTRFS_LABEL_SIZE + 1];
-	bool has_device;	/* the one that was asked for */
-};
-
 /* Is the block device with that number one of the file system that is open? */
 static int find_device(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_fs_info_args *info,
 		       uint64_t number, bool *found)
@@ -69,23 +62,25 @@ static int find_device(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_fs_i
 	return 0;
 }
 
+/* What identifies one mounted btrfs; @label has BTRFS_LABEL_SIZE + 1 bytes. */
 static int identify(struct btrfs_policy_fs *fs, const char *mount_point, uint64_t device,
-		    struct identity *id)
+		    char *fsid, char *label, bool *has_device)
 {
 	struct btrfs_ioctl_fs_info_args args = {};
 	int ret;
 
-	memset(id, 0, sizeof(*id));
+	memset(label, 0, BTRFS_LABEL_SIZE + 1);
+	*has_device = false;
 	ret = fs->ops->open(fs->backend, mount_point);
 	if (ret < 0)
 		return ret;
 	ret = fs->ops->fs_info(fs->backend, &args);
 	if (!ret)
-		ret = fs->ops->label(fs->backend, id->label, BTRFS_LABEL_SIZE);
+		ret = fs->ops->label(fs->backend, label, BTRFS_LABEL_SIZE);
 	if (!ret && device)
-		ret = find_device(fs, &args, device, &id->has_device);
+		ret = find_device(fs, &args, device, has_device);
 	fs->ops->close(fs->backend);
-	bp_uuid_text(args.fsid, id->fsid);
+	bp_uuid_text(args.fsid, fsid);
 	return ret;
 }
 
@@ -102,24 +97,23 @@ struct search {
 	int unreadable; /* first error, told only if nothing matched */
 };
 
-static bool fits(const struct search *wanted, const struct identity *id)
+static bool fits(const struct search *wanted, const char *fsid, const char *label)
 {
-	if (wanted->device)
-		return id->has_device;
 	if (!wanted->uuid && !wanted->label)
 		return true;
-	return (wanted->uuid && !strcasecmp(wanted->uuid, id->fsid)) ||
-	       (wanted->label && *wanted->label && !strcmp(wanted->label, id->label));
+	return (wanted->uuid && !strcasecmp(wanted->uuid, fsid)) ||
+	       (wanted->label && *wanted->label && !strcmp(wanted->label, label));
 }
 
 static int look_at_mount(struct btrfs_policy_fs *fs, struct search *search,
 			 const struct bp_mount *mount)
 {
+	char fsid[BP_FSID_LENGTH], label[BTRFS_LABEL_SIZE + 1];
 	size_t length = strlen(search->names);
-	struct identity id;
+	bool has_device;
 	int ret;
 
-	ret = identify(fs, mount->target, search->device, &id);
+	ret = identify(fs, mount->target, search->device, fsid, label, &has_device);
 	/* Hidden below another mount, or gone since. */
 	if (ret == -EINVAL || ret == -ENOENT)
 		return 0;
@@ -127,18 +121,18 @@ static int look_at_mount(struct btrfs_policy_fs *fs, struct search *search,
 		search->unreadable = search->unreadable ? search->unreadable : ret;
 		return 0;
 	}
-	if (!fits(search, &id))
+	if (search->device ? !has_device : !fits(search, fsid, label))
 		return 0;
 	if (!search->matches)
-		memcpy(search->fsid, id.fsid, sizeof(search->fsid));
-	if (!search->matches || strcmp(search->fsid, id.fsid)) {
+		memcpy(search->fsid, fsid, sizeof(search->fsid));
+	if (!search->matches || strcmp(search->fsid, fsid)) {
 		snprintf(search->names + length, sizeof(search->names) - length, "%s'%s'",
 			 length ? ", " : "", mount->target);
 		search->matches++;
 	}
 	/* The first of its mount points will do, unless only another can be written to. */
 	if (search->mount_point &&
-	    (!search->read_only || mount->read_only || strcmp(search->fsid, id.fsid)))
+	    (!search->read_only || mount->read_only || strcmp(search->fsid, fsid)))
 		return 0;
 	free(search->mount_point);
 	search->mount_point = strdup(mount->target);
@@ -230,9 +224,10 @@ int bp_find_target(struct btrfs_policy_fs *fs, const char *target, char **mount_
 static int list_mount(struct btrfs_policy_fs *fs, char **paths, char (*fsids)[BP_FSID_LENGTH],
 		      const char *target)
 {
-	struct identity id;
+	char fsid[BP_FSID_LENGTH], label[BTRFS_LABEL_SIZE + 1];
+	bool has_device;
 	size_t i = 0;
-	int ret = identify(fs, target, 0, &id);
+	int ret = identify(fs, target, 0, fsid, label, &has_device);
 
 	/* Hidden below another mount, gone since, or in a place where we may not go. */
 	if (ret == -EINVAL || ret == -ENOENT || ret == -EACCES)
@@ -242,9 +237,9 @@ static int list_mount(struct btrfs_policy_fs *fs, char **paths, char (*fsids)[BP
 	if (ret)
 		return bp_failed(fs, ret, "cannot look at the btrfs mounted on '%s'", target);
 	for (; paths[i]; i++)
-		if (!strcmp(fsids[i], id.fsid))
+		if (!strcmp(fsids[i], fsid))
 			return 0;
-	memcpy(fsids[i], id.fsid, sizeof(id.fsid));
+	memcpy(fsids[i], fsid, sizeof(fsid));
 	paths[i] = strdup(target);
 	return paths[i] ? 0 : bp_nomem(fs);
 }

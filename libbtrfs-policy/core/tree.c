@@ -13,7 +13,7 @@
 /* An item is at most a tree block of 64KiB, so one always fits. */
 #define BUFFER_SIZE (128 * 1024)
 
-int bp_key_compare(const struct bp_key *a, const struct bp_key *b)
+int bp_key_compare(const struct btrfs_key *a, const struct btrfs_key *b)
 {
 	if (a->objectid != b->objectid)
 		return a->objectid < b->objectid ? -1 : 1;
@@ -33,7 +33,7 @@ static int take_item(const uint8_t *buf, size_t *pos, struct bp_item *item)
 	*pos += sizeof(header);
 	if (header.len > BUFFER_SIZE - *pos || header.type > UINT8_MAX)
 		return -EUCLEAN;
-	item->key = (struct bp_key){ header.objectid, header.type, header.offset };
+	item->key = (struct btrfs_key){ header.objectid, header.type, header.offset };
 	item->data = buf + *pos;
 	item->length = header.len;
 	*pos += header.len;
@@ -54,8 +54,8 @@ static const char *tree_name(uint64_t tree)
 }
 
 /* Search from `next` on, into the buffer; the number of items is in its key then. */
-static int search(struct btrfs_policy_fs *fs, uint64_t tree, const struct bp_key *next,
-		  const struct bp_key *last)
+static int search(struct btrfs_policy_fs *fs, uint64_t tree, const struct btrfs_key *next,
+		  const struct btrfs_key *last)
 {
 	int ret;
 
@@ -84,12 +84,12 @@ static int search(struct btrfs_policy_fs *fs, uint64_t tree, const struct bp_key
  * Call `fn` for every item in the range; its value other than 0 ends the walk.
  * It must not walk itself: there is one buffer.
  */
-int bp_tree_walk(struct btrfs_policy_fs *fs, uint64_t tree, const struct bp_key *first,
-		 const struct bp_key *last,
+int bp_tree_walk(struct btrfs_policy_fs *fs, uint64_t tree, const struct btrfs_key *first,
+		 const struct btrfs_key *last,
 		 int (*fn)(struct btrfs_policy_fs *fs, const struct bp_item *item, void *user),
 		 void *user)
 {
-	struct bp_key next = *first;
+	struct btrfs_key next = *first;
 	struct bp_item item;
 
 	for (;;) {

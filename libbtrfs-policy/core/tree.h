@@ -7,22 +7,16 @@
 
 #include "core/handle.h"
 
-/* Trees are ordered by these, member by member. */
-struct bp_key {
-	uint64_t objectid;
-	uint8_t type;
-	uint64_t offset;
-};
-
 struct bp_item {
-	struct bp_key key;
+	struct btrfs_key key;
 	const void *data;
 	size_t length;
 };
 
-int bp_key_compare(const struct bp_key *a, const struct bp_key *b);
-int bp_tree_walk(struct btrfs_policy_fs *fs, uint64_t tree, const struct bp_key *first,
-		 const struct bp_key *last,
+/* Trees are ordered by their keys, member by member. */
+int bp_key_compare(const struct btrfs_key *a, const struct btrfs_key *b);
+int bp_tree_walk(struct btrfs_policy_fs *fs, uint64_t tree, const struct btrfs_key *first,
+		 const struct btrfs_key *last,
 		 int (*fn)(struct btrfs_policy_fs *fs, const struct bp_item *item, void *user),
 		 void *user);
 /*
