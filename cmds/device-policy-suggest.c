@@ -60,7 +60,7 @@ static void add_line(char ***lines, char *line)
 	(*lines)[count + 1] = NULL;
 }
 
-static bool is_role(const struct btrfs_policy_proposal *row)
+static bool is_role(const struct btrfs_policy_change *row)
 {
 	return row->devid != 0;
 }
@@ -69,7 +69,7 @@ static bool is_role(const struct btrfs_policy_proposal *row)
 static void add_tag(char ***commands, const struct btrfs_policy_suggestion *suggestion,
 		    const char *role, const char *path)
 {
-	const struct btrfs_policy_proposal *row;
+	const struct btrfs_policy_change *row;
 	char *line = xasprintf("btrfs device policy tag %s", role);
 
 	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++) {
@@ -88,7 +88,7 @@ static void add_tag(char ***commands, const struct btrfs_policy_suggestion *sugg
 /* The value proposed for a setting of the file system, or NULL. */
 static const char *proposed(const struct btrfs_policy_suggestion *suggestion, const char *setting)
 {
-	const struct btrfs_policy_proposal *row;
+	const struct btrfs_policy_change *row;
 
 	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++)
 		if (strcmp(row->setting->name, setting) == 0)
@@ -100,7 +100,7 @@ static void add_set(char ***commands, struct btrfs_policy_fs *fs,
 		    const struct btrfs_policy_suggestion *suggestion, const char *path)
 {
 	const char *policy = proposed(suggestion, "read-policy");
-	const struct btrfs_policy_proposal *row;
+	const struct btrfs_policy_change *row;
 	_cleanup_free_ char *now = NULL;
 	bool any = false;
 	char *line;
@@ -130,7 +130,7 @@ static void add_set(char ***commands, struct btrfs_policy_fs *fs,
 static void print_proposals(const struct btrfs_policy_suggestion *suggestion,
 			    const struct units *units)
 {
-	const struct btrfs_policy_proposal *row;
+	const struct btrfs_policy_change *row;
 
 	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++) {
 		_cleanup_free_ char *device = row->devid ? device_name(row->devid, row->path) :
@@ -211,7 +211,7 @@ static json_object *proposals_json(const struct btrfs_policy_suggestion *suggest
 {
 	_cleanup_(records) struct records *records = records_new(proposal_columns,
 								 PROPOSAL_COLUMNS);
-	const struct btrfs_policy_proposal *row;
+	const struct btrfs_policy_change *row;
 
 	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++) {
 		struct record *record = records_add(records);

@@ -118,8 +118,8 @@ static int take_block_group(struct btrfs_policy_fs *fs, const struct bp_item *it
 
 static int read_usage(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
 {
-	struct bp_key first = { 0, BTRFS_BLOCK_GROUP_ITEM_KEY, 0 };
-	const struct bp_key last = { UINT64_MAX, BTRFS_BLOCK_GROUP_ITEM_KEY, UINT64_MAX };
+	struct btrfs_key first = { 0, BTRFS_BLOCK_GROUP_ITEM_KEY, 0 };
+	const struct btrfs_key last = { UINT64_MAX, BTRFS_BLOCK_GROUP_ITEM_KEY, UINT64_MAX };
 	int ret = bp_tree_walk(fs, BTRFS_BLOCK_GROUP_TREE_OBJECTID, &first, &last,
 			       take_block_group, placement);
 
@@ -273,8 +273,8 @@ BP_PUBLIC int btrfs_policy_placement_read(struct btrfs_policy_fs *fs,
 					  struct btrfs_policy_placement **placement)
 {
 	const uint64_t objectid = BTRFS_FIRST_CHUNK_TREE_OBJECTID;
-	const struct bp_key first = { objectid, BTRFS_CHUNK_ITEM_KEY, 0 };
-	const struct bp_key last = { objectid, BTRFS_CHUNK_ITEM_KEY, UINT64_MAX };
+	const struct btrfs_key first = { objectid, BTRFS_CHUNK_ITEM_KEY, 0 };
+	const struct btrfs_key last = { objectid, BTRFS_CHUNK_ITEM_KEY, UINT64_MAX };
 	_cleanup_placement_ struct btrfs_policy_placement *new = NULL;
 	_cleanup_free_ char *reserve = NULL;
 	int ret;

@@ -13,7 +13,8 @@
 /* Above this many chunks not every order is tried when the usual one fails. */
 #define SMALL 7
 
-enum phase { METADATA, SYSTEM, DATA_OFF_EXCLUDED, OTHER_DATA, PHASES };
+/* Phases */
+enum { METADATA, SYSTEM, DATA_OFF_EXCLUDED, OTHER_DATA, PHASES };
 
 struct class {
 	uint32_t next, end;	/* in `order` */
@@ -80,7 +81,7 @@ static int by_class_and_use(const void *a, const void *b, void *placement)
 	return order ? order : by_use(left, right);
 }
 
-static enum phase phase_of(const struct btrfs_policy_chunk *chunk)
+static int phase_of(const struct btrfs_policy_chunk *chunk)
 {
 	if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
 		return METADATA;
@@ -195,12 +196,12 @@ static int try_head(struct search *search, struct queue *queue, bool settle)
 
 static int try_phases(struct search *search, bool settle)
 {
-	static const enum phase order[] = { METADATA, DATA_OFF_EXCLUDED, SYSTEM, OTHER_DATA };
+	static const int order[] = { METADATA, DATA_OFF_EXCLUDED, SYSTEM, OTHER_DATA };
 	const struct queue *metadata = &search->queues[METADATA];
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < PHASES; i++) {
-		enum phase phase = order[i];
+		int phase = order[i];
 		struct queue *queue;
 
 		/* Data goes before system only to make room for metadata. */

@@ -45,7 +45,7 @@ static void make(const struct array *array)
 static const char *proposed(const struct btrfs_policy_suggestion *suggestion, const char *setting,
 			    uint64_t devid)
 {
-	const struct btrfs_policy_proposal *row;
+	const struct btrfs_policy_change *row;
 
 	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++)
 		if (!strcmp(row->setting->name, setting) && row->devid == devid)
@@ -74,7 +74,7 @@ static void can_be_applied(struct btrfs_policy_fs *fs,
 			   const struct btrfs_policy_suggestion *suggestion)
 {
 	struct btrfs_policy_request *request = btrfs_policy_request_new();
-	const struct btrfs_policy_proposal *row;
+	const struct btrfs_policy_change *row;
 	struct btrfs_policy_changes *changes;
 
 	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++)
