@@ -27,39 +27,35 @@ BP_PUBLIC void btrfs_policy_placement_free(struct btrfs_policy_placement *placem
 int bp_placement_add_chunk(struct btrfs_policy_placement *placement,
 			   const struct btrfs_policy_chunk *chunk)
 {
-	size_t space = placement->chunk_space;
-	struct btrfs_policy_chunk *chunks;
+	struct btrfs_policy_chunk *chunks = bp_grown(placement->chunks, &placement->chunk_space,
+						     placement->chunk_count + 1, sizeof(*chunks));
 
-	if (placement->chunk_count == space) {
-		space = space ? 2 * space : 64;
-		chunks = reallocarray(placement->chunks, space, sizeof(*chunks));
-		if (!chunks)
-			return -ENOMEM;
-		placement->chunks = chunks;
-		placement->chunk_space = space;
-	}
-	placement->chunks[placement->chunk_count++] = *chunk;
+	if (!chunks)
+		return -ENOMEM;
+	placement->chunks = chunks;
+	chunks[placement->chunk_count++] = *chunk;
 	return 0;
 }
 
-static int take_chunk(struct btrfs_policy_fs *fs, const struct bp_item *item, void *user)
+static int take_chunk(struct btrfs_policy_fs *fs, const struct btrfs_key *key, const void *data,
+			 size_t length, void *user)
 {
 	struct btrfs_policy_chunk chunk = {};
 	uint64_t *devids = NULL;
 	int ret;
 
-	if (item->key.type != BTRFS_CHUNK_ITEM_KEY)
+	if (key->type != BTRFS_CHUNK_ITEM_KEY)
 		return 0;
-	ret = bp_decode_chunk(item, &chunk, &devids);
+	ret = bp_decode_chunk(key, data, length, &chunk, &devids);
 	if (ret == -ENOMEM)
 		return bp_nomem(fs);
 	if (ret == -EOPNOTSUPP)
 		return bp_error(fs, ret,
 				"chunk %llu of '%s' is remapped: the feature remap-tree is not supported yet",
-				(unsigned long long)item->key.offset, fs->mount_point);
+				(unsigned long long)key->offset, fs->mount_point);
 	if (ret)
 		return bp_error(fs, ret, "the item of chunk %llu of '%s' is damaged (%zu bytes)",
-				(unsigned long long)item->key.offset, fs->mount_point, item->length);
+				(unsigned long long)key->offset, fs->mount_point, length);
 	chunk.devids = devids;
 	chunk.offsets = devids + chunk.stripes;
 	ret = bp_placement_add_chunk(user, &chunk);
@@ -96,21 +92,22 @@ bp_placement_find(const struct btrfs_policy_placement *placement, uint64_t logic
 
 /* ---- Usage -------------------------------------------------------------- */
 
-static int take_block_group(struct btrfs_policy_fs *fs, const struct bp_item *item, void *user)
+static int take_block_group(struct btrfs_policy_fs *fs, const struct btrfs_key *key, const void *data,
+			 size_t length, void *user)
 {
 	struct btrfs_policy_placement *placement = user;
 	struct btrfs_policy_chunk *chunk;
 	uint64_t used;
 
-	if (item->key.type != BTRFS_BLOCK_GROUP_ITEM_KEY)
+	if (key->type != BTRFS_BLOCK_GROUP_ITEM_KEY)
 		return 0;
-	if (bp_decode_block_group(item, &used))
+	if (bp_decode_block_group(key, data, length, &used))
 		return bp_error(fs, -EUCLEAN,
 				"the item of block group %llu of '%s' is damaged (%zu bytes)",
-				(unsigned long long)item->key.objectid, fs->mount_point,
-				item->length);
-	placement->remap_tree |= item->length == BP_LONG_GROUP_SIZE;
-	chunk = find_chunk(placement, item->key.objectid);
+				(unsigned long long)key->objectid, fs->mount_point,
+				length);
+	placement->remap_tree |= length == BP_LONG_GROUP_SIZE;
+	chunk = find_chunk(placement, key->objectid);
 	if (chunk)
 		chunk->used = used;
 	return 0;

@@ -8,38 +8,23 @@
 
 #include "core/handle.h"
 
-void bp_mount_clear(struct bp_mount *mount)
-{
-	free(mount->target);
-	free(mount->fstype);
-	memset(mount, 0, sizeof(*mount));
-}
-
-void bp_mounts_free(struct bp_mount *list, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		bp_mount_clear(&list[i]);
-	free(list);
-}
-
 static int target_of_path(struct btrfs_policy_fs *fs, const char *path, char **mount_point)
 {
-	struct bp_mount mount = {};
+	_cleanup_free_ char *mounted = NULL, *fstype = NULL;
+	bool ignores_roles;
 	int ret;
 
-	ret = fs->ops->mount_of(fs->backend, path, &mount);
+	ret = fs->ops->mount_of(fs->backend, path, &mounted, &fstype, &ignores_roles);
 	if (ret == -ENOENT)
 		return ret;
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot find the file system of '%s'", path);
-	if (strcmp(mount.fstype, "btrfs"))
-		ret = bp_error(fs, -EINVAL,
-			       "'%s' is not on a btrfs file system but on %s; name the mount point of a btrfs",
-			       path, mount.fstype);
-	else
-		*mount_point = bp_steal(mount.target);
-	bp_mount_clear(&mount);
-	return ret;
+	if (strcmp(fstype, "btrfs"))
+		return bp_error(fs, -EINVAL,
+				"'%s' is not on a btrfs file system but on %s; name the mount point of a btrfs",
+				path, fstype);
+	*mount_point = bp_steal(mounted);
+	return 0;
 }
 
 /* Is the block device with that number one of the file system that is open? */
@@ -64,7 +49,7 @@ static int find_device(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_fs_i
 
 /* What identifies one mounted btrfs; @label has BTRFS_LABEL_SIZE + 1 bytes. */
 static int identify(struct btrfs_policy_fs *fs, const char *mount_point, uint64_t device,
-		    char *fsid, char *label, bool *has_device)
+		    char *fsid, char *label, bool *has_device, bool *read_only)
 {
 	struct btrfs_ioctl_fs_info_args args = {};
 	int ret;
@@ -77,6 +62,8 @@ static int identify(struct btrfs_policy_fs *fs, const char *mount_point, uint64_
 	ret = fs->ops->fs_info(fs->backend, &args);
 	if (!ret)
 		ret = fs->ops->label(fs->backend, label, BTRFS_LABEL_SIZE);
+	if (!ret)
+		ret = fs->ops->read_only(fs->backend, read_only);
 	if (!ret && device)
 		ret = find_device(fs, &args, device, has_device);
 	fs->ops->close(fs->backend);
@@ -106,14 +93,14 @@ static bool fits(const struct search *wanted, const char *fsid, const char *labe
 }
 
 static int look_at_mount(struct btrfs_policy_fs *fs, struct search *search,
-			 const struct bp_mount *mount)
+			 const char *target)
 {
 	char fsid[BP_FSID_LENGTH], label[BTRFS_LABEL_SIZE + 1];
 	size_t length = strlen(search->names);
-	bool has_device;
+	bool has_device, read_only;
 	int ret;
 
-	ret = identify(fs, mount->target, search->device, fsid, label, &has_device);
+	ret = identify(fs, target, search->device, fsid, label, &has_device, &read_only);
 	/* Hidden below another mount, or gone since. */
 	if (ret == -EINVAL || ret == -ENOENT)
 		return 0;
@@ -127,16 +114,16 @@ static int look_at_mount(struct btrfs_policy_fs *fs, struct search *search,
 		memcpy(search->fsid, fsid, sizeof(search->fsid));
 	if (!search->matches || strcmp(search->fsid, fsid)) {
 		snprintf(search->names + length, sizeof(search->names) - length, "%s'%s'",
-			 length ? ", " : "", mount->target);
+			 length ? ", " : "", target);
 		search->matches++;
 	}
 	/* The first of its mount points will do, unless only another can be written to. */
 	if (search->mount_point &&
-	    (!search->read_only || mount->read_only || strcmp(search->fsid, fsid)))
+	    (!search->read_only || read_only || strcmp(search->fsid, fsid)))
 		return 0;
 	free(search->mount_point);
-	search->mount_point = strdup(mount->target);
-	search->read_only = mount->read_only;
+	search->mount_point = strdup(target);
+	search->read_only = read_only;
 	return search->mount_point ? 0 : bp_nomem(fs);
 }
 
@@ -167,16 +154,15 @@ static int judge_search(struct btrfs_policy_fs *fs, const struct search *found,
 static int target_by_search(struct btrfs_policy_fs *fs, struct search *search,
 			    const char *target, char **mount_point)
 {
-	struct bp_mount *list;
-	size_t count;
+	char **mounts;
 	int ret;
 
-	ret = fs->ops->mounts(fs->backend, &list, &count);
+	ret = fs->ops->mounts(fs->backend, &mounts);
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot read the mount table");
-	for (size_t i = 0; !ret && i < count; i++)
-		ret = look_at_mount(fs, search, &list[i]);
-	bp_mounts_free(list, count);
+	for (char **mount = mounts; !ret && *mount; mount++)
+		ret = look_at_mount(fs, search, *mount);
+	btrfs_policy_strv_free(mounts);
 	if (!ret)
 		ret = judge_search(fs, search, target);
 	if (ret)
@@ -225,9 +211,9 @@ static int list_mount(struct btrfs_policy_fs *fs, char **paths, char (*fsids)[BP
 		      const char *target)
 {
 	char fsid[BP_FSID_LENGTH], label[BTRFS_LABEL_SIZE + 1];
-	bool has_device;
+	bool has_device, read_only;
 	size_t i = 0;
-	int ret = identify(fs, target, 0, fsid, label, &has_device);
+	int ret = identify(fs, target, 0, fsid, label, &has_device, &read_only);
 
 	/* Hidden below another mount, gone since, or in a place where we may not go. */
 	if (ret == -EINVAL || ret == -ENOENT || ret == -EACCES)
@@ -247,23 +233,24 @@ static int list_mount(struct btrfs_policy_fs *fs, char **paths, char (*fsids)[BP
 BP_PUBLIC int btrfs_policy_mounts(struct btrfs_policy_fs *fs, char ***paths)
 {
 	_cleanup_free_ char (*fsids)[BP_FSID_LENGTH] = NULL;
-	struct bp_mount *mounts;
-	char **list;
-	size_t count;
+	char **mounts, **list;
+	size_t count = 0;
 	int ret;
 
 	if (fs->open)
 		return bp_error(fs, -EINVAL, "the handle has '%s' open already",
 				fs->mount_point);
-	ret = fs->ops->mounts(fs->backend, &mounts, &count);
+	ret = fs->ops->mounts(fs->backend, &mounts);
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot read the mount table");
+	while (mounts[count])
+		count++;
 	list = calloc(count + 1, sizeof(*list));
 	fsids = calloc(count + 1, sizeof(*fsids));
 	ret = list && fsids ? 0 : bp_nomem(fs);
 	for (size_t i = 0; !ret && i < count; i++)
-		ret = list_mount(fs, list, fsids, mounts[i].target);
-	bp_mounts_free(mounts, count);
+		ret = list_mount(fs, list, fsids, mounts[i]);
+	btrfs_policy_strv_free(mounts);
 	if (ret)
 		btrfs_policy_strv_free(list);
 	else

@@ -132,15 +132,16 @@ static int open_disk(struct bp_offline *off, const char *path)
 
 /* ---- What the chunk tree has -------------------------------------------- */
 
-static int take_device(struct bp_offline *off, const struct bp_item *item)
+static int take_device(struct bp_offline *off, const struct btrfs_key *key, const void *data,
+		     size_t length)
 {
 	struct btrfs_dev_item decoded;
 	struct bp_disk *disk;
 
-	if (bp_decode_device(item, &decoded) || decoded.devid != item->key.offset ||
+	if (bp_decode_device(data, length, &decoded) || decoded.devid != key->offset ||
 	    !decoded.devid || decoded.devid > DEVID_MAX || off->disk_count >= DISKS_MAX)
 		return bp_wrong(off, "the item of device %llu makes no sense",
-				(unsigned long long)item->key.offset);
+				(unsigned long long)key->offset);
 	disk = find_disk(off, decoded.devid);
 	if (!disk)
 		disk = add_disk(off, decoded.devid);
@@ -151,16 +152,16 @@ static int take_device(struct bp_offline *off, const struct bp_item *item)
 	return 0;
 }
 
-static int take_item(struct bp_offline *off, const struct bp_item *item)
+static int take_item(struct bp_offline *off, const struct btrfs_key *key, const void *data,
+		     size_t length)
 {
-	const struct btrfs_key *key = &item->key;
 
 	if (key->type == BTRFS_CHUNK_ITEM_KEY && key->objectid != BTRFS_FIRST_CHUNK_TREE_OBJECTID)
 		return bp_wrong(off, "the key of chunk %llu makes no sense",
 				(unsigned long long)key->offset);
 	if (key->type == BTRFS_CHUNK_ITEM_KEY)
-		return bp_map_add(off, key->offset, item->data, item->length);
-	return key->type == BTRFS_DEV_ITEM_KEY ? take_device(off, item) : 0;
+		return bp_map_add(off, key->offset, data, length);
+	return key->type == BTRFS_DEV_ITEM_KEY ? take_device(off, key, data, length) : 0;
 }
 
 static int read_chunk_tree(struct bp_offline *off)
@@ -282,20 +283,21 @@ static int offline_dev_info(void *self, struct btrfs_ioctl_dev_info_args *info)
 /* ---- Searching ---------------------------------------------------------- */
 
 /* The value 1 ends the walk: the answer is full. */
-static int put_item(struct bp_offline *off, const struct bp_item *item)
+static int put_item(struct bp_offline *off, const struct btrfs_key *key, const void *data,
+		     size_t length)
 {
 	struct btrfs_ioctl_search_args_v2 *args = off->search;
 	uint8_t *to = (uint8_t *)args->buf + off->filled;
 	struct btrfs_ioctl_search_header header = {
-		.objectid = item->key.objectid, .type = item->key.type,
-		.offset = item->key.offset, .len = item->length,
+		.objectid = key->objectid, .type = key->type,
+		.offset = key->offset, .len = length,
 	};
 
-	if (args->buf_size - off->filled < sizeof(header) + item->length)
+	if (args->buf_size - off->filled < sizeof(header) + length)
 		return 1;
 	memcpy(to, &header, sizeof(header));
-	memcpy(to + sizeof(header), item->data, item->length);
-	off->filled += sizeof(header) + item->length;
+	memcpy(to + sizeof(header), data, length);
+	off->filled += sizeof(header) + length;
 	return ++off->found == args->key.nr_items;
 }
 

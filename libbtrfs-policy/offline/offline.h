@@ -114,7 +114,8 @@ int bp_map_place(struct bp_offline *off, uint64_t logical, uint32_t mirror, uint
 int bp_offline_root(struct bp_offline *off, uint64_t tree, struct bp_root *root);
 int bp_offline_walk(struct bp_offline *off, const struct bp_root *root, const struct btrfs_key *min,
 		    const struct btrfs_key *max,
-		    int (*fn)(struct bp_offline *off, const struct bp_item *item));
+		    int (*fn)(struct bp_offline *off, const struct btrfs_key *key,
+			       const void *data, size_t length));
 
 /* names.c: paths of devices of a btrfs with this tag, up to NULL; `uuids` may be NULL */
 int bp_offline_named(const char *tag, const char *value, char ***paths, char ***uuids);

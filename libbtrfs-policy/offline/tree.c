@@ -168,33 +168,34 @@ static int read_block(struct bp_offline *off, const struct bp_root *wanted, cons
 /* ---- Trees -------------------------------------------------------------- */
 
 static int walk_leaf(struct bp_offline *off, const uint8_t *block,
-		     int (*fn)(struct bp_offline *off, const struct bp_item *item))
+		     int (*fn)(struct bp_offline *off, const struct btrfs_key *key,
+			       const void *data, size_t length))
 {
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < count_of(block); i++) {
 		const uint8_t *at = entry(block, i);
-		const struct bp_item item = {
-			.key = key_at(at), .length = bp_get32(at + AT_ITEM_SIZE),
-			.data = block + BP_HEADER_SIZE + bp_get32(at + AT_ITEM_OFFSET),
-		};
+		const struct btrfs_key key = key_at(at);
 
-		if (bp_key_compare(&item.key, &off->min) < 0)
+		if (bp_key_compare(&key, &off->min) < 0)
 			continue;
-		if (bp_key_compare(&item.key, &off->max) > 0)
+		if (bp_key_compare(&key, &off->max) > 0)
 			break;
-		ret = fn(off, &item);
+		ret = fn(off, &key, block + BP_HEADER_SIZE + bp_get32(at + AT_ITEM_OFFSET),
+			 bp_get32(at + AT_ITEM_SIZE));
 	}
 	return ret;
 }
 
 static int walk_block(struct bp_offline *off, const struct bp_root *wanted,
-		      int (*fn)(struct bp_offline *off, const struct bp_item *item));
+		      int (*fn)(struct bp_offline *off, const struct btrfs_key *key,
+			       const void *data, size_t length));
 
 /* Children behind the range, and those that end before it, are not read. */
 static int walk_children(struct bp_offline *off, const struct bp_root *wanted,
 			 const uint8_t *block,
-			 int (*fn)(struct bp_offline *off, const struct bp_item *item))
+			 int (*fn)(struct bp_offline *off, const struct btrfs_key *key,
+			       const void *data, size_t length))
 {
 	uint32_t count = count_of(block);
 	int ret = 0;
@@ -221,7 +222,8 @@ static int walk_children(struct bp_offline *off, const struct bp_root *wanted,
 }
 
 static int walk_block(struct bp_offline *off, const struct bp_root *wanted,
-		      int (*fn)(struct bp_offline *off, const struct bp_item *item))
+		      int (*fn)(struct bp_offline *off, const struct btrfs_key *key,
+			       const void *data, size_t length))
 {
 	const uint8_t *block;
 	int ret = read_block(off, wanted, &block);
@@ -237,7 +239,8 @@ static int walk_block(struct bp_offline *off, const struct bp_root *wanted,
  */
 int bp_offline_walk(struct bp_offline *off, const struct bp_root *root, const struct btrfs_key *min,
 		    const struct btrfs_key *max,
-		    int (*fn)(struct bp_offline *off, const struct bp_item *item))
+		    int (*fn)(struct bp_offline *off, const struct btrfs_key *key,
+			       const void *data, size_t length))
 {
 	off->min = *min;
 	off->max = *max;
@@ -248,16 +251,17 @@ int bp_offline_walk(struct bp_offline *off, const struct bp_root *root, const st
 /* ---- Roots -------------------------------------------------------------- */
 
 /* The last one counts. */
-static int take_root(struct bp_offline *off, const struct bp_item *item)
+static int take_root(struct bp_offline *off, const struct btrfs_key *key, const void *data,
+		     size_t length)
 {
-	const uint8_t *data = item->data;
+	const uint8_t *root = data;
 
-	if (item->length < ROOT_ITEM_LEAST || data[AT_ROOT_LEVEL] >= BP_LEVEL_MAX)
+	if (length < ROOT_ITEM_LEAST || root[AT_ROOT_LEVEL] >= BP_LEVEL_MAX)
 		return bp_wrong(off, "the root of tree %llu makes no sense",
-				(unsigned long long)item->key.objectid);
+				(unsigned long long)key->objectid);
 	off->last_root = (struct bp_root){
-		.bytenr = bp_get64(data + AT_ROOT_BYTENR), .level = data[AT_ROOT_LEVEL],
-		.owner = item->key.objectid,
+		.bytenr = bp_get64(root + AT_ROOT_BYTENR), .level = root[AT_ROOT_LEVEL],
+		.owner = key->objectid,
 	};
 	return 0;
 }

@@ -24,7 +24,8 @@ static void fake_destroy(void *self)
 {
 }
 
-static int fake_mount_of(void *self, const char *path, struct bp_mount *mount)
+static int fake_mount_of(void *self, const char *path, char **target, char **fstype,
+			 bool *ignores_roles)
 {
 	struct fake *fake = self;
 	bool other = !strncmp(path, "/other", 6) || !strcmp(path, ".");
@@ -32,22 +33,20 @@ static int fake_mount_of(void *self, const char *path, struct bp_mount *mount)
 	FAKE_MAY_FAIL(fake);
 	if (!other && strncmp(path, "/mnt", 4))
 		return -ENOENT;
-	mount->target = strdup(other ? "/other" : "/mnt");
-	mount->fstype = strdup(other ? fake->mount_type : "btrfs");
-	mount->ignores_roles = fake->ignores_roles;
+	*target = strdup(other ? "/other" : "/mnt");
+	*fstype = strdup(other ? fake->mount_type : "btrfs");
+	*ignores_roles = fake->ignores_roles;
 	return 0;
 }
 
-static int fake_mounts(void *self, struct bp_mount **list, size_t *count)
+static int fake_mounts(void *self, char ***targets)
 {
 	struct fake *fake = self;
 
 	FAKE_MAY_FAIL(fake);
-	*list = calloc(BP_ARRAY_SIZE(fake->mounts), sizeof(**list));
-	for (*count = 0; *count < BP_ARRAY_SIZE(fake->mounts) && fake->mounts[*count];) {
-		(*list)[*count].target = strdup(fake->mounts[*count]);
-		(*list)[(*count)++].fstype = strdup("btrfs");
-	}
+	*targets = calloc(BP_ARRAY_SIZE(fake->mounts) + 1, sizeof(**targets));
+	for (size_t i = 0; i < BP_ARRAY_SIZE(fake->mounts) && fake->mounts[i]; i++)
+		(*targets)[i] = strdup(fake->mounts[i]);
 	return 0;
 }
 

@@ -96,18 +96,18 @@ static int move_part(struct fake *fake, uint64_t type, uint64_t *left)
 {
 	struct fake_chunk *new = &fake->chunks[fake->chunk_count];
 	uint64_t devids[2 * FAKE_DEVICES];
-	struct bp_target target = { .devids = devids };
+	struct btrfs_policy_chunk made;
 	struct bp_site sites[FAKE_DEVICES];
 	int ret;
 
 	fill_sites(fake, sites);
-	ret = bp_select(sites, fake->device_count, type, &target);
+	ret = bp_select(sites, fake->device_count, type, &made, devids, NULL);
 	if (ret)
 		return ret;
 	new->type = type;
-	new->length = target.length;
-	new->stripes = target.stripes;
-	new->used = *left < target.length ? *left : target.length;
+	new->length = made.length;
+	new->stripes = made.stripes;
+	new->used = *left < made.length ? *left : made.length;
 	memcpy(new->devids, devids, new->stripes * sizeof(*devids));
 	*left -= new->used;
 	fake_place_chunk(fake);

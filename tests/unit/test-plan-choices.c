@@ -224,12 +224,12 @@ static void the_floor_is_the_most_of_three(void **state)
 static void the_floor_of_a_caller_holds(void **state)
 {
 	struct planned planned;
-	const struct bp_plan_choice choice = { .floor = 5 * GiB };
 
 	full_ssd(9);
 	make_plan(&planned, 0);
 	btrfs_policy_plan_free(planned.plan);
-	assert_int_equal(bp_plan_new(planned.fs, planned.placement, &choice, &planned.plan), 0);
+	assert_int_equal(bp_plan_new(planned.fs, planned.placement, 0, 5 * GiB, NULL, false,
+				     &planned.plan), 0);
 	assert_int_equal(summary(&planned)->slack_floor, 5 * GiB);
 	free_plan(&planned);
 }

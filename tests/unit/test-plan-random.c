@@ -415,21 +415,20 @@ static void plans_keep_their_promise(void **state)
 
 static uint64_t first_picture;
 
-static bool may_move(const struct btrfs_policy_chunk *chunk, const void *user)
-{
-	return chunk->logical <= first_picture;
-}
-
 /* 1 stepped, 0 nothing left, -1 no plan any more */
 static int replan_and_step(unsigned int round)
 {
-	const struct bp_plan_choice choice = { .may_move = may_move };
 	struct btrfs_policy_placement *placement = show();
+	bool *fixed = calloc(placement->chunk_count + 1, sizeof(*fixed));
 	const struct btrfs_policy_step *step;
 	struct btrfs_policy_plan *plan;
 	int result = 0;
 
-	assert_int_equal(bp_plan_new(fs, placement, &choice, &plan), 0);
+	assert_non_null(fixed);
+	for (size_t i = 0; i < placement->chunk_count; i++)
+		fixed[i] = placement->chunks[i].logical > first_picture;
+	assert_int_equal(bp_plan_new(fs, placement, 0, 0, fixed, false, &plan), 0);
+	free(fixed);
 	step = btrfs_policy_plan_step(plan, 0);
 	if (step) {
 		int index = (int)(step->chunk->logical >> 40) - 1;
