@@ -150,7 +150,7 @@ static struct records *read_capacities(const struct btrfs_policy_suggestion *sug
 	const struct btrfs_policy_capacity *row;
 
 	for (size_t i = 0; (row = btrfs_policy_suggestion_capacity(suggestion, i)); i++) {
-		struct record *record = records_add(records);
+		struct cell *record = records_add(records);
 
 		record_set_text(record, CAPACITY_KIND, btrfs_policy_kind_name(row->kind));
 		record_set_text(record, CAPACITY_PROFILE, row->profile);
@@ -214,7 +214,7 @@ static json_object *proposals_json(const struct btrfs_policy_suggestion *suggest
 	const struct btrfs_policy_change *row;
 
 	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++) {
-		struct record *record = records_add(records);
+		struct cell *record = records_add(records);
 
 		record_set_text(record, PROPOSAL_SETTING, row->setting->name);
 		if (row->devid)
@@ -233,7 +233,7 @@ static json_object *misfits_json(const struct btrfs_policy_suggestion *suggestio
 	const struct btrfs_policy_misfit *row;
 
 	for (size_t i = 0; (row = btrfs_policy_suggestion_misfit(suggestion, i)); i++) {
-		struct record *record = records_add(records);
+		struct cell *record = records_add(records);
 
 		record_set_text(record, MISFIT_KIND, btrfs_policy_kind_name(row->kind));
 		record_set_text(record, MISFIT_PROFILE, row->profile);
