@@ -11,7 +11,7 @@ if [ "${1-}" != inside ]; then
 	exec unshare --mount bash "$0" inside
 fi
 tests=0 loops=() work=$(mktemp -d)
-lab=$(cd "$(dirname "$0")/../lab" && pwd)
+lab=$(cd "$(dirname "$0")/../lab/machine" && pwd)
 injector=$work/failing.so
 # A new one each time: the kernel remembers devices of file systems that were mounted.
 uuid=$(cat /proc/sys/kernel/random/uuid)

@@ -16,7 +16,7 @@ run() {
 		"$top/kernel/ktree" --kernel "$kernel" check || return
 	step 'every patch builds alone without a warning' "$top/kernel/ktree" --kernel "$kernel" check --build
 	step 'the kernel builds' "$top/kernel/ktree" --kernel "$kernel" build "$LAB_CONFIG" || return
-	step 'the disks of the lab build' "$top/tests/lab/lab" build || return
+	step 'the disks of the lab build' "$top/tests/lab/machine/lab" build || return
 	run_cases $LAB_TESTS
 }
 

@@ -4,7 +4,7 @@
 # The host's half of a test in the lab.  A case is one script that runs twice:
 # it begins with
 #	[ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
-# or, if it stands beside this file, with $(dirname "$0")/host.sh.
+# or, in tests of the machine, with $(dirname "$0")/../cases/host.sh.
 # On the host that line starts the machine, with the options of the script's
 # `# lab:` lines, runs the script in there and ends it with the script's status.
 # A case with a line `# machines: NAME...` gets a machine for each name, and the
@@ -14,9 +14,9 @@
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 case_file=$(realpath "$0")
-build=${top_builddir:-$here/../../build}
+build=${top_builddir:-$here/../../../build}
 cache=${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}
-. "$here/lib.sh"
+. "$here/../machine/lib.sh"
 
 need() {
 	[ -e "$1" ] || skip_all "$2"
@@ -32,7 +32,7 @@ need "$kernel" "no lab kernel; ./quickstart builds it"
 need "$build/root/usr/bin/btrfs-policy" "the commands are not installed in $build/root; make check-lab does"
 build=$(realpath "$build")
 # The whole source tree: histories copy from it.
-options+=(--kernel "$kernel" --share "$(realpath "$here/../..")" --share "$build"
+options+=(--kernel "$kernel" --share "$(realpath "$here/../../..")" --share "$build"
 	--env "PATH=$build/root/usr/bin:$PATH" --env "LD_LIBRARY_PATH=$build/root/usr/lib")
 
 work=$(mktemp -d "${TMPDIR:-/dev/shm}/case.XXXXXX") || exit 1
@@ -54,7 +54,7 @@ renumber() {
 run_machine() {
 	local status=0
 
-	"$here/lab" run "${options[@]}" -- "$case_file" "$@" > "$work/one" || status=$?
+	"$here/../machine/lab" run "${options[@]}" -- "$case_file" "$@" > "$work/one" || status=$?
 	grep -v '^1\.\.' "$work/one"
 	[ "$status" -le 1 ] || echo "not ok 0 - ${*:+$*: }the lab ended with status $status"
 	grep -q '^1\.\.' "$work/one" || echo "not ok 0 - ${*:+$*: }the case came to its end"

@@ -6,7 +6,7 @@
 # and the same in every run, but they are held against ranges that follow from
 # the parameters, so that a better scheduler in the model does not fail here.
 
-[ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/host.sh"
+[ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../cases/host.sh"
 . "$LAB_LIB"
 hdd=/dev/labda ssd=/dev/labdb nvme=/dev/labdc slow=/dev/labdd spare=/dev/labde
 

@@ -7,7 +7,7 @@
 # data-only disks `tag` warns, and `usage -c` adds 32 before files are refused.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
-readme=$(dirname "$0")/../../../README.md
+readme=$(dirname "$0")/../../../../README.md
 disks=(/dev/labda /dev/labdb /dev/labdc)
 
 commands() {

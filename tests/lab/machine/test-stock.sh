@@ -88,7 +88,7 @@ if [ -n "${LAB_LIB:-}" ]; then
 fi
 
 . "$here/lib.sh"
-build=$(realpath "${top_builddir:-$here/../../build}")
+build=$(realpath "${top_builddir:-$here/../../../build}")
 cache=${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}/${LAB_KERNEL:-6.12}
 ours=$cache/build-${LAB_CONFIG:-uml}/linux stock=$cache/build-uml-stock/linux out=$cache/build-uml-without/linux
 [ -x "$ours" ] || skip_all 'no lab kernel; ./quickstart builds it'

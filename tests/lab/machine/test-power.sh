@@ -5,7 +5,7 @@
 # Power cuts and pulled plugs: what was flushed is there afterwards, what was
 # not may not be, and nothing is served in between.
 
-[ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/host.sh"
+[ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../cases/host.sh"
 . "$LAB_LIB"
 disk=/dev/labda
 

@@ -7,7 +7,7 @@
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
-build=$(realpath "${top_builddir:-$here/../../build}")
+build=$(realpath "${top_builddir:-$here/../../../build}")
 kernel=${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}/${LAB_KERNEL:-6.12}/build-${LAB_CONFIG:-uml}
 [ -x "$kernel/linux" ] || skip_all 'no lab kernel; ./quickstart builds it'
 grep -qxF 'S["HAVE_CMOCKA_TRUE"]=""' "$build/config.status" || skip_all 'the unit tests need cmocka'
@@ -17,7 +17,7 @@ trap 'rm -rf "$tmp"' EXIT
 try 'the unit test builds' make -s -C "$build" tests/unit/test-role-core || done_testing
 # The source of the kernel's own tree, not the one that the series has now.
 source=$(realpath "$kernel/source")
-cp "$here/../unit/role-arrays.h" "$source/fs/btrfs/device-role-core.c" "$tmp/"
+cp "$here/../../unit/role-arrays.h" "$source/fs/btrfs/device-role-core.c" "$tmp/"
 cp "$here/role-module.c" "$tmp/role-main.c"
 echo "obj-m := role-module.o
 role-module-y := role-main.o device-role-core.o

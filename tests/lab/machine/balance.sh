@@ -4,7 +4,7 @@
 # What the cases of `balance --preferred-metadata` share: file systems with a past,
 # and what is measured about moving them.  Source it behind lib.sh.
 
-sources=$(dirname "$LAB_LIB")/../..
+sources=$(dirname "$LAB_LIB")/../../..
 
 # A source tree, then one snapshot and one change a day, with things deleted: history DAYS [FILES]
 history() {

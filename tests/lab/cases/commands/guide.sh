@@ -6,7 +6,7 @@
 # each of their commands, in their order, does what the page says it does.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
-pages=$(dirname "$0")/../../../Documentation
+pages=$(dirname "$0")/../../../../Documentation
 
 # Commands of a page, for the devices that there are here.
 commands() {	# PAGE

@@ -14,7 +14,8 @@ rows() {
 # Why the row does not hold, if it does not.
 look_up() {
 	local file
-	file=$(ls "$lab/$1" "$lab/cases/$1" 2>/dev/null) || [ -n "$file" ] || { echo "no file $1"; return; }
+	file=$(find "$lab" -name "$1")
+	[ -n "$file" ] || { echo "no file $1"; return; }
 	grep -qF "${file#"$top_srcdir"/}" "$lab/Makemodule.am" || echo "make does not run $1"
 	grep -vE '^[[:space:]]*#' "$file" | grep -qF "$2" || echo "$1 has no line '$2'"
 }

@@ -11,13 +11,13 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}/6.12
 stock=${STOCK_KERNEL:-$cache/build-uml-stock/linux}
 patched=${PATCHED_KERNEL:-$cache/build-uml/linux}
-. "$here/../lib.sh"
+. "$here/../../machine/lib.sh"
 read -ra seeds <<<"${SEEDS:-1 2 3}"
 memory=1G
 
 [ -x "$patched" ] || skip_all 'no lab kernel; kernel/ktree build uml'
 [ -x "$stock" ] || skip_all 'no stock kernel to compare with; kernel/ktree build --stock uml'
-work=$(mktemp -d "${TMPDIR:-/dev/shm}/readpath.XXXXXX") || exit 1
+work=$(mktemp -d "${TMPDIR:-/dev/shm}/scrub-send.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 
 # Disks by name; each seed is another disk of that model. Of several words each is one disk.
@@ -50,7 +50,7 @@ machine() {
 
 	shift 5
 	# shellcheck disable=SC2046
-	"$here/../lab" run --kernel "$kernel" --mem "$memory" --share "$(dirname "$here")" --images "$images" \
+	"$here/../../machine/lab" run --kernel "$kernel" --mem "$memory" --share "$(realpath "$here/../..")" --images "$images" \
 		--env 'PATH=/usr/sbin:/usr/bin:/sbin:/bin' $(disks "$model" "$seed" "$count") "$@"
 }
 

@@ -32,7 +32,7 @@ history() {
 
 	btrfs -q subvolume create "$LAB_MNT/tree" || return
 	for day in 1 2 3; do
-		cp -a "$(dirname "$LAB_LIB")" "$LAB_MNT/tree/lab$day" &&
+		cp -a "$(dirname "$LAB_LIB")/.." "$LAB_MNT/tree/lab$day" &&
 		for i in $(seq 400); do
 			echo "$day $i" > "$LAB_MNT/tree/small.$day.$i"
 		done &&
