@@ -4,7 +4,7 @@
 # The recipes of Documentation/other-kernels.md, line by line as they stand there, on the parts of the
 # kernel's source that the series touches. All of them have to give the same tree, and to go back.
 set -u
-. "$(dirname "$0")/../vm/lib.sh"
+. "$(dirname "$0")/../installed/lib.sh"
 
 doc=$top/Documentation/other-kernels.md
 archive=/usr/src/linux-source-6.12.tar.xz

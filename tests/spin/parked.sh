@@ -4,7 +4,7 @@
 # mq-deadline's insertion when its lock is taken, checked by spin over every order of events on processors with
 # total store order: it holds as it is, and does not if any one of its parts is left out.
 set -u
-model=${top_srcdir:?}/tests/model/parked.pml
+model=${top_srcdir:?}/tests/spin/parked.pml
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 tests=0 failed=0
 
