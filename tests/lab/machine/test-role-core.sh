@@ -14,10 +14,10 @@ grep -qxF 'S["HAVE_CMOCKA_TRUE"]=""' "$build/config.status" || skip_all 'the uni
 tmp=$(mktemp -d "${TMPDIR:-/dev/shm}/role-core.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 
-try 'the unit test builds' make -s -C "$build" tests/unit/test-role-core || done_testing
+try 'the unit test builds' make -s -C "$build" tests/unit/kernel/test-role-core || done_testing
 # The source of the kernel's own tree, not the one that the series has now.
 source=$(realpath "$kernel/source")
-cp "$here/../../unit/role-arrays.h" "$source/fs/btrfs/device-role-core.c" "$tmp/"
+cp "$here/../../unit/kernel/role-arrays.h" "$source/fs/btrfs/device-role-core.c" "$tmp/"
 cp "$here/role-module.c" "$tmp/role-main.c"
 echo "obj-m := role-module.o
 role-module-y := role-main.o device-role-core.o
@@ -26,7 +26,7 @@ try 'the module builds' make -s -C "$kernel" ARCH=um M="$tmp" modules || done_te
 "$here/lab" run --kernel "$kernel/linux" --share "$tmp" -- \
 	sh -c "insmod '$tmp/role-module.ko' && cat /proc/role-arrays && rmmod role-module" >"$tmp/kernel"
 is $? 0 'it runs'
-"$build/tests/unit/test-role-core" --digests >"$tmp/user"
+"$build/tests/unit/kernel/test-role-core" --digests >"$tmp/user"
 is "$(wc -l <"$tmp/kernel")" 10000 'lines'
 is "$(diff "$tmp/kernel" "$tmp/user" | head -5)" '' 'both say the same of each array'
 done_testing
