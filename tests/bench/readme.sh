@@ -13,4 +13,4 @@ same_figures() {
 }
 
 check "the README's picture is of its table ('make plot-demo' draws it)" same_figures
-finish
+done_testing

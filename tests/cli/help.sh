@@ -152,4 +152,4 @@ check "and a difference is noticed" words_are_compared
 check "groups list their commands" groups
 check "all settings of a file system can be set" settings_are_options
 check "a full disk is an error" write_error
-finish
+done_testing

@@ -61,26 +61,26 @@ begin_small diversions
 state > "$work/before"
 mkdir -p "$root/debs/new" && cp "$build"/deb/{btrfs-policy_*,libbtrfs-policy0_*}.deb "$root/debs/new/"
 
-check 'the packages install' install_debs new || finish
-check 'both programs work' works
-check 'the initramfs has both' initramfs_works
-check 'reinstalled' install_debs new --reinstall
-check 'both programs work' works
-check 'removed' apt_in "$root" remove btrfs-policy
-check 'all is as it was' diff "$work/before" <(state)
-check 'installed again' install_debs new
-check 'both programs work' works
+try 'the packages install' install_debs new || done_testing
+try 'both programs work' works
+try 'the initramfs has both' initramfs_works
+try 'reinstalled' install_debs new --reinstall
+try 'both programs work' works
+try 'removed' apt_in "$root" remove btrfs-policy
+try 'all is as it was' diff "$work/before" <(state)
+try 'installed again' install_debs new
+try 'both programs work' works
 if [ "$suite" = bookworm ]; then
-	check 'Debian 12 becomes 13' next_release
-	check 'both programs work' works
-	check 'the initramfs has both' initramfs_works
+	try 'Debian 12 becomes 13' next_release
+	try 'both programs work' works
+	try 'the initramfs has both' initramfs_works
 	suite=trixie
 fi
-check 'an update of btrfs-progs' upgrade_progs
-check 'both programs work' works
-check 'purged' apt_in "$root" purge btrfs-policy
-check 'no diversion is left' test -z "$(in_root "$root" dpkg-divert --list '*btrfs*')"
-check 'btrfs is that of btrfs-progs' btrfs_is stock
-check 'which is whole' in_root "$root" dpkg -V btrfs-progs
+try 'an update of btrfs-progs' upgrade_progs
+try 'both programs work' works
+try 'purged' apt_in "$root" purge btrfs-policy
+try 'no diversion is left' test -z "$(in_root "$root" dpkg-divert --list '*btrfs*')"
+try 'btrfs is that of btrfs-progs' btrfs_is stock
+try 'which is whole' in_root "$root" dpkg -V btrfs-progs
 echo "# seconds in all: $SECONDS"
-finish
+done_testing

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# What the tests on Debian's own kernel share: a small Debian in a folder, commands in it, TAP.
+# What the tests on Debian's own kernel share: a small Debian in a folder, commands in it.
 # Owns $BTRFS_POLICY_CACHE/vm and what is mounted in folders of it; nothing of the host is changed.
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -9,7 +9,6 @@ top=$(cd "$here/../.." && pwd)
 build=$(realpath "${top_builddir:-$top/build}")
 cache=${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}/vm
 suite=${VM_SUITE:-bookworm}
-tap_n=0 tap_failed=0
 
 # The kernel under test, and all that the packages depend on, so that they install without a network.
 packages=(systemd-sysv udev kmod initramfs-tools linux-base btrfs-progs eatmydata
@@ -20,32 +19,7 @@ packages=(systemd-sysv udev kmod initramfs-tools linux-base btrfs-progs eatmydat
 path=/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin
 compiler=(CCACHE_DIR=/tmp/ccache CCACHE_COMPILERCHECK=content CCACHE_MAXSIZE=1G)
 
-skip_all() {
-	echo "1..0 # SKIP $*"
-	exit 0
-}
-
-# check NAME COMMAND...: one line of TAP; what the command says is shown if it fails.
-check() {
-	local name=$1 out status=0
-	shift
-	out=$("$@" 2>&1) || status=$?
-	tap_n=$((tap_n + 1))
-	if [ "$status" = 0 ]; then
-		echo "ok $tap_n - $name"
-		return
-	fi
-	tap_failed=$((tap_failed + 1))
-	echo "not ok $tap_n - $name"
-	sed 's/^/# /' <<< "$out" | tail -n 40
-	return 1
-}
-
-finish() {
-	echo "1..$tap_n"
-	[ "$tap_failed" = 0 ]
-	exit
-}
+. "$top/tests/tap.sh"
 
 need_tools() {
 	local tool
@@ -64,8 +38,8 @@ begin() {
 	shift
 	need_tools mmdebstrap zstd "$@"
 	kernel=$(offered_kernels | tail -n 1)
-	check "Debian $suite offers Linux 6.12" test -n "$kernel" || finish
-	check "Debian $suite with Linux $kernel" base_archive "$kernel" || finish
+	try "Debian $suite offers Linux 6.12" test -n "$kernel" || done_testing
+	try "Debian $suite with Linux $kernel" base_archive "$kernel" || done_testing
 	work=$(mktemp -d "$(fast_folder)/$name.XXXXXX")
 	trap 'rm -rf "$work"' EXIT
 	root=$work/root
@@ -143,7 +117,7 @@ begin_small() {
 	work=$(mktemp -d "$(fast_folder)/$1.XXXXXX")
 	trap 'rm -rf "$work"' EXIT
 	root=$work/root
-	check "a small Debian $suite" small_archive || finish
+	try "a small Debian $suite" small_archive || done_testing
 	mkdir "$root" && tar -xf "$(small_archive)" -C "$root"
 }
 

@@ -70,23 +70,23 @@ install_debs() {
 
 upgrades() {
 	copy_debs
-	check 'a build before this one' make_previous || finish
+	try 'a build before this one' make_previous || done_testing
 	inventory > "$work/before"
-	check 'the build before this one installs' install_debs previous || finish
-	check 'its module is in the kernel' module_is "$previous"
-	check 'its scheduler too' module_is "$previous" "$kernel" mq-deadline
-	check 'in the initramfs as well' initramfs_has updates/dkms "$kernel" mq-deadline
+	try 'the build before this one installs' install_debs previous || done_testing
+	try 'its module is in the kernel' module_is "$previous"
+	try 'its scheduler too' module_is "$previous" "$kernel" mq-deadline
+	try 'in the initramfs as well' initramfs_has updates/dkms "$kernel" mq-deadline
 	mkdir -p "$root/etc/btrfs-policy.d"
 	echo '# kept' > "$root/etc/btrfs-policy.d/test.conf"
-	check 'apt install ./*.deb upgrades it' install_debs new || finish
-	check 'the new module took the place of the old' module_is "$version" || finish
-	check 'the stock scheduler took the place of the old' module_is '' "$kernel" mq-deadline
-	check 'it offers roles and roundrobin' module_offers btrfs device_role read_policy_roundrobin
-	check 'DKMS knows the new version only' only_version "$version"
-	check 'the initramfs has the new module' initramfs_has updates/dkms
-	check 'and the stock scheduler' initramfs_has kernel/block "$kernel" mq-deadline
-	check 'btrfs is the front' btrfs_is front
-	check 'saved settings are still there' test -e "$root/etc/btrfs-policy.d/test.conf"
+	try 'apt install ./*.deb upgrades it' install_debs new || done_testing
+	try 'the new module took the place of the old' module_is "$version" || done_testing
+	try 'the stock scheduler took the place of the old' module_is '' "$kernel" mq-deadline
+	try 'it offers roles and roundrobin' module_offers btrfs device_role read_policy_roundrobin
+	try 'DKMS knows the new version only' only_version "$version"
+	try 'the initramfs has the new module' initramfs_has updates/dkms
+	try 'and the stock scheduler' initramfs_has kernel/block "$kernel" mq-deadline
+	try 'btrfs is the front' btrfs_is front
+	try 'saved settings are still there' test -e "$root/etc/btrfs-policy.d/test.conf"
 }
 
 # What `upgrades` left takes minutes to make, and two tests start from it: kept for the very same packages.
@@ -108,7 +108,7 @@ kept_root() {
 	local archive
 	archive=$(kept_archive)
 	[ -f "$archive" ] && rm -r "$root" && mkdir "$root" && tar -xf "$archive" -C "$root" &&
-		check 'the packages, upgraded and kept' module_is "$version"
+		try 'the packages, upgraded and kept' module_is "$version"
 }
 
 # module_is VERSION [KERNEL [MODULE]]: no version is the stock module.

@@ -50,7 +50,7 @@ array_options() {
 boot() {
 	local dir=$1 kernel=$2 phase=$3 line
 	local -a array
-	check "phase $phase: a kernel and its initramfs are in the image" \
+	try "phase $phase: a kernel and its initramfs are in the image" \
 		read_boot_files "$dir" "$kernel" || return
 	[ -s "$dir/accelerator" ] || accelerator "$dir" > "$dir/accelerator"
 	mapfile -t array < <(array_options "$dir")
@@ -64,7 +64,7 @@ boot() {
 	while read -r line; do
 		take_over "$phase" "$line"
 	done < <(tr -d '\r' < "$dir/tap.$phase")
-	check "phase $phase: came to its end" grep -q '^end of phase' "$dir/tap.$phase" || {
+	try "phase $phase: came to its end" grep -q '^end of phase' "$dir/tap.$phase" || {
 		tail -n 30 "$dir/console.$phase" | tr -d '\r' | sed 's/^/# /'
 		return 1
 	}
@@ -72,10 +72,9 @@ boot() {
 
 take_over() {
 	case $2 in
-	'ok - '*) tap_n=$((tap_n + 1)); echo "ok $tap_n - phase $1: ${2#ok - }" ;;
+	'ok - '*) ok "phase $1: ${2#ok - }" ;;
 	'not ok - '*)
-		tap_n=$((tap_n + 1)) tap_failed=$((tap_failed + 1))
-		echo "not ok $tap_n - phase $1: ${2#not ok - }" ;;
+		not_ok "phase $1: ${2#not ok - }" ;;
 	'# '*) echo "$2" ;;
 	esac
 }

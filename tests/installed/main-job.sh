@@ -55,16 +55,16 @@ drop_in() {
 
 begin vm qemu-system-x86_64 mkfs.btrfs
 if ! kept_root; then
-	check 'an initramfs' small_initramfs || finish
+	try 'an initramfs' small_initramfs || done_testing
 	upgrades
 	keep_root
 fi
 rm -r "$root/debs"
 prepare_guest "$root"
-check 'disks' machine_disks "$work" "$root" || finish
+try 'disks' machine_disks "$work" "$root" || done_testing
 rm -rf "$root"
 for phase in 1 2 3; do
 	boot "$work" "$kernel" "$phase" || break
 done
 echo "# accelerator: $(cat "$work/accelerator"), seconds in all: $SECONDS"
-finish
+done_testing

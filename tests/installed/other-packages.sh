@@ -53,28 +53,27 @@ arch_has() {
 }
 
 skip_one() {
-	tap_n=$((tap_n + 1))
-	echo "ok $tap_n - $1 # SKIP $2"
+	ok "$1 # SKIP $2"
 }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-check 'a tarball' make_tarball || finish
+try 'a tarball' make_tarball || done_testing
 if command -v rpmbuild >/dev/null && command -v rpmlint >/dev/null; then
-	check 'rpmlint finds nothing' lint_rpm
-	check 'rpmbuild builds' build_rpms &&
-		check 'the rpms have the commands, the library and what restores settings' \
+	try 'rpmlint finds nothing' lint_rpm
+	try 'rpmbuild builds' build_rpms &&
+		try 'the rpms have the commands, the library and what restores settings' \
 			rpms_have /usr/bin/btrfs-policy /usr/include/btrfs-policy.h '/usr/lib.*/libbtrfs-policy.so.0' \
 			/usr/lib/udev/rules.d/99-btrfs-policy.rules /usr/libexec/btrfs-policy/btrfs
 else
 	skip_one rpm 'no rpmbuild or rpmlint'
 fi
 if command -v makepkg >/dev/null && [ "$(id -u)" = 0 ]; then
-	check 'makepkg builds' build_arch &&
-		check 'the package has the commands, the library and what restores settings' \
+	try 'makepkg builds' build_arch &&
+		try 'the package has the commands, the library and what restores settings' \
 			arch_has usr/bin/btrfs-policy usr/include/btrfs-policy.h usr/lib/libbtrfs-policy.so.0 \
 			usr/lib/udev/rules.d/99-btrfs-policy.rules usr/lib/btrfs-policy/btrfs
 else
 	skip_one PKGBUILD 'no makepkg, or not root'
 fi
-finish
+done_testing

@@ -14,22 +14,22 @@ recommends_headers() {
 }
 
 begin packages lintian
-check 'the metapackage of headers for 6.12 is recommended' recommends_headers
-check 'lintian finds nothing' lint
+try 'the metapackage of headers for 6.12 is recommended' recommends_headers
+try 'lintian finds nothing' lint
 copy_debs
 inventory > "$work/before"
-check 'apt install ./*.deb' install_debs new || finish
-check 'DKMS built the module for the kernel' module_is "$version"
-check 'it offers roles and roundrobin' module_offers btrfs device_role read_policy_roundrobin
-check 'the initramfs has it' initramfs_has updates/dkms
-check 'DKMS has no other module' only_version "$version"
-check 'the scheduler is the stock one' module_is '' "$kernel" mq-deadline
-check 'btrfs is the front' btrfs_is front
+try 'apt install ./*.deb' install_debs new || done_testing
+try 'DKMS built the module for the kernel' module_is "$version"
+try 'it offers roles and roundrobin' module_offers btrfs device_role read_policy_roundrobin
+try 'the initramfs has it' initramfs_has updates/dkms
+try 'DKMS has no other module' only_version "$version"
+try 'the scheduler is the stock one' module_is '' "$kernel" mq-deadline
+try 'btrfs is the front' btrfs_is front
 for script in commands library dkms; do
-	check "debian/tests/$script" own_test "$script"
+	try "debian/tests/$script" own_test "$script"
 done
-check 'purge' apt_in "$root" purge btrfs-policy btrfs-policy-dkms libbtrfs-policy0
-check 'nothing is left, nothing of the system is changed' same_as_before
-check 'the stock module is back' module_is ''
+try 'purge' apt_in "$root" purge btrfs-policy btrfs-policy-dkms libbtrfs-policy0
+try 'nothing is left, nothing of the system is changed' same_as_before
+try 'the stock module is back' module_is ''
 echo "# seconds in all: $SECONDS"
-finish
+done_testing

@@ -40,41 +40,41 @@ several_kernels() {
 	older=$(offered_kernels | tail -n 2 | head -n 1)
 	older_version=$(suite_apt apt-cache show "linux-headers-$older" | sed -n 's/^Version: //p' | head -n 1)
 	mkdir -p "$cache/older-$older/partial"
-	check "a kernel before this one: $older" fetch_older || return
-	check 'and the source of this one' fetch_newer_source || return
-	check 'it installs' installs_older
-	check 'is refused, with the source it wants' \
+	try "a kernel before this one: $older" fetch_older || return
+	try 'and the source of this one' fetch_newer_source || return
+	try 'it installs' installs_older
+	try 'is refused, with the source it wants' \
 		grep -F "apt install linux-source-6.12=$older_version" "$work/older"
-	check 'keeps its stock module' module_is '' "$older"
-	check 'that source installs' apt_in "$root" install --allow-downgrades \
+	try 'keeps its stock module' module_is '' "$older"
+	try 'that source installs' apt_in "$root" install --allow-downgrades \
 		"/$(older_debs -e)"
-	check 'it has the module now' module_is "$version" "$older"
-	check 'in its initramfs too' initramfs_has updates/dkms "$older"
-	check 'the newer kernel still has it' module_is "$version"
-	check 'DKMS knows it for both' test \
+	try 'it has the module now' module_is "$version" "$older"
+	try 'in its initramfs too' initramfs_has updates/dkms "$older"
+	try 'the newer kernel still has it' module_is "$version"
+	try 'DKMS knows it for both' test \
 		"$(in_root "$root" dkms status -m btrfs-policy -v "$version" | grep -c ': installed')" = 2
-	check 'the older kernel is purged' purges_older
-	check 'and nothing of it is left' test ! -e "$root/usr/lib/modules/$older"
-	check 'the newer source is back' apt_in "$root" install $(cd "$root/debs/newer" && printf '/debs/newer/%s ' *.deb)
+	try 'the older kernel is purged' purges_older
+	try 'and nothing of it is left' test ! -e "$root/usr/lib/modules/$older"
+	try 'the newer source is back' apt_in "$root" install $(cd "$root/debs/newer" && printf '/debs/newer/%s ' *.deb)
 }
 
 refusals() {
-	check 'a kernel of another series is refused' \
+	try 'a kernel of another series is refused' \
 		says 'the series is for Linux 6.12' 1 "$src/kernel-source" check 6.1.0-1-amd64
-	check 'a kernel without headers is refused' \
+	try 'a kernel without headers is refused' \
 		says 'apt install linux-headers-6.12.1-none' 1 "$src/kernel-source" check 6.12.1-none
-	check 'the installation of such a kernel goes on' \
+	try 'the installation of such a kernel goes on' \
 		says 'the series is for Linux 6.12' 0 /etc/kernel/postinst.d/btrfs-policy-dkms 6.1.0-1-amd64
-	check 'DKMS itself refuses it too' \
+	try 'DKMS itself refuses it too' \
 		says 'BUILD_EXCLUSIVE' 77 dkms build -m btrfs-policy -v "$version" -k 6.1.0-1-amd64
 }
 
 # not_served TEXT: the module is asked for anew and refused, and TEXT says why.
 not_served() {
 	in_root "$root" "$src/kernels" remove >/dev/null
-	check 'asked for anew' says "$1" 0 "$src/kernels" install "$kernel"
-	check 'the kernel keeps its stock module' module_is ''
-	check 'in the initramfs too' initramfs_has kernel/fs/btrfs
+	try 'asked for anew' says "$1" 0 "$src/kernels" install "$kernel"
+	try 'the kernel keeps its stock module' module_is ''
+	try 'in the initramfs too' initramfs_has kernel/fs/btrfs
 }
 
 # A kernel that has btrfs built in, and one that lacks what the module calls.
@@ -87,9 +87,9 @@ refused_kernels() {
 	sed -i '/\tbdev_file_open_by_path\t/d' "$headers/Module.symvers"
 	not_served "does not offer 'bdev_file_open_by_path'"
 	cp -p "$work/symvers" "$headers/Module.symvers"
-	check 'with all that it calls' in_root "$root" "$src/kernels" install "$kernel"
-	check 'it is ours again' module_is "$version"
-	check 'in the initramfs too' initramfs_has updates/dkms
+	try 'with all that it calls' in_root "$root" "$src/kernels" install "$kernel"
+	try 'it is ours again' module_is "$version"
+	try 'in the initramfs too' initramfs_has updates/dkms
 }
 
 # The firmware's variable that says Secure Boot is on, as the kernel shows it.
@@ -133,21 +133,21 @@ drop_signature() {
 
 # Without an enrolled key nothing is done, with one the module has to be signed with it.
 signatures() {
-	check 'the module is signed with the key of DKMS' signed_by_dkms btrfs
+	try 'the module is signed with the key of DKMS' signed_by_dkms btrfs
 	secure_boot on
-	check 'Secure Boot without that key is refused, with the way out' \
-		says 'mokutil --import /var/lib/dkms/mok.pub' 1 "$src/kernel-source" check "$kernel"
+	try 'Secure Boot without that key is refused, with the way out' \
+		says 'mokutil --import /var/lib/dkms/mok.pub' 1 "$src/kernel-source" try "$kernel"
 	mokutil_knows_key
-	check 'with that key it is served' with_key "$src/kernel-source" check "$kernel"
-	check 'and the module passes' with_key "$src/secure-boot" signed "$kernel"
+	try 'with that key it is served' with_key "$src/kernel-source" try "$kernel"
+	try 'and the module passes' with_key "$src/secure-boot" signed "$kernel"
 	in_root "$root" dkms uninstall -m btrfs-policy -v "$version" -k "$kernel" >/dev/null
-	check 'a module without a signature' drop_signature
-	check 'is not installed' fails with_key dkms install -m btrfs-policy -v "$version" -k "$kernel"
-	check 'the stock module stays' module_is ''
+	try 'a module without a signature' drop_signature
+	try 'is not installed' fails with_key dkms install -m btrfs-policy -v "$version" -k "$kernel"
+	try 'the stock module stays' module_is ''
 	secure_boot off
 	in_root "$root" dkms unbuild -m btrfs-policy -v "$version" -k "$kernel" >/dev/null
-	check 'Secure Boot off: built again' in_root "$root" "$src/kernels" install "$kernel"
-	check 'and installed' module_is "$version"
+	try 'Secure Boot off: built again' in_root "$root" "$src/kernels" install "$kernel"
+	try 'and installed' module_is "$version"
 }
 
 # The file as it was before the packages came: DKMS of Debian 13 keeps it with its own
@@ -172,62 +172,62 @@ stock_is_untouched() {
 }
 
 by_hand() {
-	check 'the stock module is kept, as it was' stock_is_untouched
-	check 'dkms uninstall' in_root "$root" dkms uninstall -m btrfs-policy -v "$version" -k "$kernel"
-	check 'the stock module is back' module_is ''
-	check 'in the initramfs too' initramfs_has kernel/fs/btrfs
-	check 'dkms install' in_root "$root" dkms install -m btrfs-policy -v "$version" -k "$kernel"
-	check 'ours again' module_is "$version"
-	check 'in the initramfs too' initramfs_has updates/dkms
+	try 'the stock module is kept, as it was' stock_is_untouched
+	try 'dkms uninstall' in_root "$root" dkms uninstall -m btrfs-policy -v "$version" -k "$kernel"
+	try 'the stock module is back' module_is ''
+	try 'in the initramfs too' initramfs_has kernel/fs/btrfs
+	try 'dkms install' in_root "$root" dkms install -m btrfs-policy -v "$version" -k "$kernel"
+	try 'ours again' module_is "$version"
+	try 'in the initramfs too' initramfs_has updates/dkms
 }
 
 # The same version over itself: nothing is lost, nothing is there twice.
 reinstalls() {
-	check 'apt install --reinstall' install_debs new --reinstall
-	check 'the module is there' module_is "$version"
-	check 'DKMS knows this version only' only_version "$version"
-	check 'btrfs is the front' btrfs_is front
+	try 'apt install --reinstall' install_debs new --reinstall
+	try 'the module is there' module_is "$version"
+	try 'DKMS knows this version only' only_version "$version"
+	try 'btrfs is the front' btrfs_is front
 }
 
 goes_away() {
-	check 'remove' apt_in "$root" remove btrfs-policy btrfs-policy-dkms libbtrfs-policy0
-	check 'the stock module after remove' module_is ''
-	check 'its initramfs too' initramfs_has kernel/fs/btrfs
-	check 'the stock command' btrfs_is stock
-	check 'the hook that stays until a purge does nothing' \
+	try 'remove' apt_in "$root" remove btrfs-policy btrfs-policy-dkms libbtrfs-policy0
+	try 'the stock module after remove' module_is ''
+	try 'its initramfs too' initramfs_has kernel/fs/btrfs
+	try 'the stock command' btrfs_is stock
+	try 'the hook that stays until a purge does nothing' \
 		in_root "$root" /etc/kernel/postinst.d/btrfs-policy-dkms "$kernel"
-	check 'purge' in_root "$root" dpkg --purge btrfs-policy btrfs-policy-dkms
-	check 'nothing is left, nothing of the system is changed' same_as_before
+	try 'purge' in_root "$root" dpkg --purge btrfs-policy btrfs-policy-dkms
+	try 'nothing is left, nothing of the system is changed' same_as_before
 }
 
 comes_back() {
 	local patch
 	secure_boot on
 	rm -f "$root"/var/lib/dkms/mok.*
-	check 'install where Secure Boot is on and no key enrolled' install_debs new
-	check 'the kernel keeps its stock module, which boots' module_is ''
-	check 'there is a key to enrol' test -s "$root/var/lib/dkms/mok.pub"
+	try 'install where Secure Boot is on and no key enrolled' install_debs new
+	try 'the kernel keeps its stock module, which boots' module_is ''
+	try 'there is a key to enrol' test -s "$root/var/lib/dkms/mok.pub"
 	secure_boot off
-	check 'configured again without it' in_root "$root" dpkg-reconfigure -f noninteractive btrfs-policy-dkms
-	check 'the module is there' module_is "$version"
-	check 'dkms remove' in_root "$root" dkms remove -m btrfs-policy -v "$version" --all
-	check 'the stock module is back' module_is ''
-	check 'in the initramfs too' initramfs_has kernel/fs/btrfs
+	try 'configured again without it' in_root "$root" dpkg-reconfigure -f noninteractive btrfs-policy-dkms
+	try 'the module is there' module_is "$version"
+	try 'dkms remove' in_root "$root" dkms remove -m btrfs-policy -v "$version" --all
+	try 'the stock module is back' module_is ''
+	try 'in the initramfs too' initramfs_has kernel/fs/btrfs
 	patch=$(head -n 1 "$root$src/patches/series")
 	sed -i 's/^ /  /' "$root$src/patches/$patch"
-	check 'a series that does not fit is said, and fails nothing' \
+	try 'a series that does not fit is said, and fails nothing' \
 		says "$patch does not apply" 0 "$src/kernels" install "$kernel"
-	check 'the kernel keeps its stock module' module_is ''
+	try 'the kernel keeps its stock module' module_is ''
 	rm -rf "$root/var/cache/btrfs-policy-dkms"
 	in_root "$root" dpkg --force-depends --purge linux-source-6.12 >/dev/null 2>&1
-	check 'without the source it is refused' \
-		says 'apt install linux-source-6.12=' 1 "$src/kernel-source" check "$kernel"
+	try 'without the source it is refused' \
+		says 'apt install linux-source-6.12=' 1 "$src/kernel-source" try "$kernel"
 }
 
 begin packages lintian
 src=/usr/src/btrfs-policy-$version
-check 'lintian finds nothing' lint
-check 'an initramfs' small_initramfs || finish
+try 'lintian finds nothing' lint
+try 'an initramfs' small_initramfs || done_testing
 upgrades
 keep_root
 several_kernels
@@ -239,4 +239,4 @@ reinstalls
 goes_away
 comes_back
 echo "# seconds in all: $SECONDS"
-finish
+done_testing

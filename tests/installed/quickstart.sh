@@ -62,9 +62,9 @@ fails_otherwise() {
 }
 
 begin_small quickstart
-check 'a folder with a package' package_source || finish
+try 'a folder with a package' package_source || done_testing
 for lock in var/lib/apt/lists/lock var/lib/dpkg/lock-frontend var/cache/apt/archives/lock; do
-	check "/$lock is waited for" waits "$lock"
+	try "/$lock is waited for" waits "$lock"
 done
-check 'any other failure is told' fails_otherwise
-finish
+try 'any other failure is told' fails_otherwise
+done_testing

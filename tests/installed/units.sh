@@ -95,8 +95,8 @@ results() {
 	local line
 	while read -r line; do
 		case $line in
-		'ok - '*) tap_n=$((tap_n + 1)); echo "ok $tap_n - ${line#ok - }" ;;
-		'not ok - '*) tap_n=$((tap_n + 1)) tap_failed=$((tap_failed + 1)); echo "not ok $tap_n - ${line#not ok - }" ;;
+		'ok - '*) ok "${line#ok - }" ;;
+		'not ok - '*) not_ok "${line#not ok - }" ;;
 		*) echo "# $line" ;;
 		esac
 	done < "$root/tap"
@@ -107,10 +107,10 @@ grep -qw btrfs /proc/filesystems && [ -e /dev/loop-control ] || skip_all 'no btr
 begin_small units
 trap 'umount -q "$work/cgroup"; rm -rf --one-file-system "$work"' EXIT
 mkdir -p "$root/debs/new" && cp "$build"/deb/{btrfs-policy_*,libbtrfs-policy0_*}.deb "$root/debs/new/"
-check 'the packages install' install_debs new || finish
-check 'file systems with roles and without' images || finish
-check 'a machine' prepare || finish
-check 'systemd starts and ends' start
+try 'the packages install' install_debs new || done_testing
+try 'file systems with roles and without' images || done_testing
+try 'a machine' prepare || done_testing
+try 'systemd starts and ends' start
 results
 echo "# seconds in all: $SECONDS"
-finish
+done_testing

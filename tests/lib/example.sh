@@ -84,4 +84,4 @@ else
 fi
 check "it is bound to the library by its soname" soname
 check "the manual names every function and no other" documented
-finish
+done_testing

@@ -38,7 +38,7 @@ mkdir -p "$top_builddir/tests/series"
 tap=$top_builddir/tests/series/kernel-$kernel.tap
 {
 	run
-	echo "1..$tests"
+	echo "1..$tap_n"
 } > "$tap.new"
 mv "$tap.new" "$tap"
 cat "$tap"

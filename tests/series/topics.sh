@@ -50,4 +50,4 @@ for topic in ${TOPICS:-roles read-policy scrub-send}; do
 	step "$topic: the kernel names it, and no other topic" names_itself "$topic"
 	run_cases $(cases_of "$topic")
 done
-echo "1..$tests"
+done_testing

@@ -6,9 +6,9 @@
 set -u
 model=${top_srcdir:?}/tests/spin/parked.pml
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
-tests=0 failed=0
+. "$top_srcdir/tests/tap.sh"
 
-command -v spin >/dev/null || { echo '1..0 # SKIP no spin to check the model with; Debian has it as spin'; exit 0; }
+command -v spin >/dev/null || skip_all 'no spin to check the model with; Debian has it as spin'
 
 # What spin found, in a word: no part of the model may go unsearched.
 verdict() {
@@ -24,11 +24,7 @@ expect() {
 	local found
 
 	found=$(verdict "$2")
-	tests=$((tests + 1))
-	[ "$found" = "$1" ] && { echo "ok $tests - $3"; return; }
-	failed=$((failed + 1))
-	echo "not ok $tests - $3"
-	echo "# found: $found, wanted: $1"
+	is "$found" "$1" "$3" && return
 	sed 's/^/# /' "$work/log" | tail -n 30
 }
 
@@ -38,5 +34,4 @@ expect violated BLIND 'violated if parked requests are not looked for'
 expect violated NO_RELEASE 'violated if requests are uncounted before they are on their list'
 expect violated NO_ACQUIRE 'violated if work is looked for in the other order'
 expect violated NO_RUN 'violated if who parks does not run the queue'
-echo "1..$tests"
-[ $failed = 0 ]
+done_testing
