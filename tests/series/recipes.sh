@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The recipes of Documentation/other-kernels.md, line by line as they stand there, on the parts of the
+# The recipes of Documentation/guide/other-kernels.md, line by line as they stand there, on the parts of the
 # kernel's source that the series touches. All of them have to give the same tree, and to go back.
 set -u
 . "$(dirname "$0")/../installed/lib.sh"
 
-doc=$top/Documentation/other-kernels.md
+doc=$top/Documentation/guide/other-kernels.md
 archive=/usr/src/linux-source-6.12.tar.xz
 export GIT_AUTHOR_NAME=test GIT_AUTHOR_EMAIL=test@localhost GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test@localhost
 export QUILT_PATCHES=debian/patches QUILTRC=-

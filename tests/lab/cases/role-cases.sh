@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The cases of device roles in Documentation/testing.md: all 26 are there, each
+# The cases of device roles in Documentation/internals/testing.md: all 26 are there, each
 # names a test that make runs and a line in it. Runs nothing of the lab itself.
 set -u
 lab=$top_srcdir/tests/lab
 
 # "NUMBER|FILE|LINE" of each row
 rows() {
-	sed -n 's/^| \([0-9]*\) | .* | `\(.*\.sh\)` | `\(.*\)` |$/\1|\2|\3/p' "$top_srcdir/Documentation/testing.md"
+	sed -n 's/^| \([0-9]*\) | .* | `\(.*\.sh\)` | `\(.*\)` |$/\1|\2|\3/p' "$top_srcdir/Documentation/internals/testing.md"
 }
 
 # Why the row does not hold, if it does not.

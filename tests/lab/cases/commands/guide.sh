@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # lab: --mem 1G --disk hdd:size=2G,seed=1 --disk hdd:size=2G,seed=2 --disk hdd:size=2G,seed=3 --disk nvme:size=1G,seed=4 --disk nvme:size=1G,seed=5
 #
-# The guide Documentation/ssd-metadata.md, and the examples of btrfs-device-policy(8):
+# The guide Documentation/guide/ssd-metadata.md, and the examples of btrfs-device-policy(8):
 # each of their commands, in their order, does what the page says it does.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
@@ -65,13 +65,13 @@ follow() {	# PAGE COMMANDS-AT-LEAST
 	done 3< <(commands "$1")
 }
 
-follow ssd-metadata.md 15
+follow guide/ssd-metadata.md 15
 is "$(btrfs device policy get read-policy "$LAB_MNT") $(btrfs device policy get readahead "$LAB_MNT")" \
 	'pid 4194304' 'undone: read policy and readahead'
 is "$(btrfs device policy get role "$LAB_MNT" | awk 'NR > 2 { print $1, $3 }' | xargs)" \
 	'1 data-preferred 2 data-preferred 3 data-preferred' 'undone: roles, and the SSDs are gone'
 try 'the SSDs once more' btrfs device add -f /dev/labdd /dev/labde "$LAB_MNT"
-follow btrfs-device-policy.rst 12
+follow man/btrfs-device-policy.rst 12
 is "$(btrfs device policy get role "$LAB_MNT" | awk 'NR > 2 { print $3 }' | xargs)" \
 	'data-preferred data-preferred data-preferred data-preferred data-preferred' 'undone: roles'
 is "$(lab_sum "$LAB_MNT/data")" "$sum" 'and the data is what it was'

@@ -7,7 +7,7 @@
 # layout of the guide, does what the page says it does.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
-page=$(dirname "$0")/../../../../Documentation/btrfs-device-policy.rst
+page=$(dirname "$0")/../../../../Documentation/man/btrfs-device-policy.rst
 
 # The commands of one part: FIRST-LINE LAST-LINE
 part() {

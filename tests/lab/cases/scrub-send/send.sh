@@ -45,7 +45,7 @@ fi
 
 # The stock kernel reads this at a third of the platters' rate out of the 16 segments
 # of the drive.  All that has to be read, in one sweep with every gap it has, would be 3.7
-# times as fast; Documentation/read-path.md has the figures.
+# times as fast; Documentation/internals/read-path.md has the figures.
 faster 'tiny files, hdd' 2.3 hdd tiny:60
 memory=256M
 faster 'tiny files, hdd, little memory' 2.6 hdd tiny:60

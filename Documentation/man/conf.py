@@ -5,9 +5,9 @@ import os
 here = os.path.dirname(os.path.abspath(__file__))
 project = 'btrfs-policy'
 author = ''
-version = release = open(os.path.join(here, '..', 'VERSION')).read().strip()
+version = release = open(os.path.join(here, '..', '..', 'VERSION')).read().strip()
 root_doc = 'btrfs-policy'
-exclude_patterns = ['schema']
+exclude_patterns = ['built']
 man_pages = [
     ('btrfs-policy', 'btrfs-policy', 'device roles and read policies for btrfs', author, 8),
     ('btrfs-device-policy', 'btrfs-device-policy', 'show and change policies of a btrfs file system', author, 8),
