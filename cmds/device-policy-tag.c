@@ -185,7 +185,7 @@ static int cmd_device_policy_tag(const struct run *run)
 	_cleanup_free_ struct tag_group *groups = xcalloc(run->count, sizeof(*groups));
 	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
 	const char *path = NULL;
-	int count, status = parse_words(run, groups, &count, &path);
+	int count = 0, status = parse_words(run, groups, &count, &path);
 
 	if (status == STATUS_OK)
 		status = filesystem_open(path, &fs);
