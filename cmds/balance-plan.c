@@ -84,7 +84,7 @@ static struct records *read_steps(const struct btrfs_policy_plan *plan)
 	const struct btrfs_policy_step *step;
 
 	for (size_t i = 0; (step = btrfs_policy_plan_step(plan, i)); i++) {
-		struct record *record = records_add(records);
+		struct cell *record = records_add(records);
 
 		record_set_number(record, STEP_LOGICAL, step->chunk->logical);
 		record_set_size(record, STEP_LENGTH, step->chunk->length);
@@ -98,7 +98,7 @@ static struct records *read_steps(const struct btrfs_policy_plan *plan)
 	return records;
 }
 
-static void set_device(struct record *record, const struct btrfs_policy_plan_device *row)
+static void set_device(struct cell *record, const struct btrfs_policy_plan_device *row)
 {
 	const uint64_t *before = row->bytes_before, *after = row->bytes_after;
 
@@ -123,7 +123,7 @@ static struct records *read_devices(const struct btrfs_policy_fs *fs,
 	for (size_t i = 0; (row = btrfs_policy_plan_device(plan, i)); i++) {
 		const struct btrfs_policy_device *device =
 			btrfs_policy_device_find(fs, row->devid);
-		struct record *record = records_add(records);
+		struct cell *record = records_add(records);
 
 		set_device(record, row);
 		if (device)
@@ -136,7 +136,7 @@ static json_object *summary_json(const struct btrfs_policy_plan *plan)
 {
 	_cleanup_(records) struct records *records = records_new(sum_columns, SUM_COLUMNS);
 	const struct btrfs_policy_plan_summary *sum = btrfs_policy_plan_summary(plan);
-	struct record *record = records_add(records);
+	struct cell *record = records_add(records);
 
 	record_set_number(record, SUM_CHUNKS, sum->chunks);
 	record_set_number(record, SUM_MISPLACED, sum->misplaced);
@@ -160,7 +160,7 @@ static json_object *spaces_json(const struct btrfs_policy_step *step)
 	_cleanup_(records) struct records *records = records_new(space_columns, SPACE_COLUMNS);
 
 	for (size_t i = 0; i < step->space_count; i++) {
-		struct record *record = records_add(records);
+		struct cell *record = records_add(records);
 
 		record_set_number(record, SPACE_ID, step->spaces[i].devid);
 		record_set_size(record, SPACE_BEFORE, step->spaces[i].before);

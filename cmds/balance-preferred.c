@@ -83,7 +83,7 @@ static int show_progress(const struct btrfs_policy_progress *state, void *user)
 static json_object *report_json(const struct btrfs_policy_balance_report *report)
 {
 	_cleanup_(records) struct records *records = records_new(report_columns, REPORT_COLUMNS);
-	struct record *record = records_add(records);
+	struct cell *record = records_add(records);
 
 	record_set_text(record, REPORT_END, end_names[report->end]);
 	record_set_number(record, REPORT_CHUNKS, report->considered);

@@ -53,7 +53,7 @@ json_object *changes_json(const struct run *run, struct btrfs_policy_fs *fs,
 
 	for (size_t i = 0; changes && i < btrfs_policy_changes_count(changes); i++) {
 		const struct btrfs_policy_change *change = btrfs_policy_changes_at(changes, i);
-		struct record *record = records_add(records);
+		struct cell *record = records_add(records);
 
 		record_set_text(record, CHANGE_SETTING, change->setting->name);
 		if (change->devid)

@@ -78,20 +78,6 @@ static void offer_argument(const struct option_row *row)
 
 /* ---- Words that are no options ------------------------------------------ */
 
-static void offer_settings(void)
-{
-	const struct btrfs_policy_setting *setting;
-
-	for (size_t i = 0; (setting = btrfs_policy_setting_at(i)); i++)
-		offer(setting->name, setting->help);
-}
-
-static void offer_roles(void)
-{
-	for (int role = 0; role < BTRFS_POLICY_ROLE_FOREIGN; role++)
-		offer(btrfs_policy_role_name(role), NULL);
-}
-
 /* NULL if they cannot be found; nobody wants an error while typing. */
 static char **find_mounts(void)
 {
@@ -141,37 +127,46 @@ static void offer_devices(void)
 	puts(ALSO_FILES);
 }
 
-static void offer_files(void)
-{
-	puts(ALSO_FILES);
-}
-
 /* Names in <> of the synopses. */
-static const struct {
-	const char *name;
-	void (*offer)(void);
-} places[] = {
-	{ "setting", offer_settings },
-	{ "role", offer_roles },
-	{ "read-policy", offer_policies },
-	{ "device", offer_devices },
-	{ "new device", offer_files },
-	{ "path", offer_paths },
+enum { SETTING, ROLE, READ_POLICY, DEVICE, PATH, PLACES };
+static const char *const places[] = {
+	[SETTING] = "setting", [ROLE] = "role", [READ_POLICY] = "read-policy",
+	[DEVICE] = "device", [PATH] = "path",
 };
 
 /* Each of them once: @offered has a bit for each that was. */
 static void offer_place(const char *name, size_t length, bool new_devices, unsigned int *offered)
 {
-	if (new_devices && strncmp(name, "device>", length + 1) == 0) {
-		name = "new device";
-		length = strlen(name);
-	}
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (strlen(places[i].name) != length || strncmp(places[i].name, name, length) ||
-		    *offered & 1u << i)
-			continue;
-		*offered |= 1u << i;
-		places[i].offer();
+	const struct btrfs_policy_setting *setting;
+	int place = 0;
+
+	while (place < PLACES && (strlen(places[place]) != length ||
+				  strncmp(places[place], name, length)))
+		place++;
+	if (*offered & 1u << place)
+		return;
+	*offered |= 1u << place;
+	switch (place) {
+	case SETTING:
+		for (size_t i = 0; (setting = btrfs_policy_setting_at(i)); i++)
+			offer(setting->name, setting->help);
+		break;
+	case ROLE:
+		for (int role = 0; role < BTRFS_POLICY_ROLE_FOREIGN; role++)
+			offer(btrfs_policy_role_name(role), NULL);
+		break;
+	case READ_POLICY:
+		offer_policies();
+		break;
+	case DEVICE:
+		if (new_devices)
+			puts(ALSO_FILES);
+		else
+			offer_devices();
+		break;
+	case PATH:
+		offer_paths();
+		break;
 	}
 }
 

@@ -33,7 +33,7 @@ static json_object *additions_json(const struct btrfs_policy_additions *addition
 	const struct btrfs_policy_addition *row;
 
 	for (size_t i = 0; (row = btrfs_policy_additions_at(additions, i)); i++) {
-		struct record *record = records_add(records);
+		struct cell *record = records_add(records);
 
 		record_set_text(record, ADD_PATH, row->path);
 		if (row->devid)

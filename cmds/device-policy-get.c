@@ -24,7 +24,7 @@ static int add_value(struct btrfs_policy_fs *fs, const char *setting, uint64_t d
 {
 	const struct btrfs_policy_device *device = btrfs_policy_device_find(fs, devid);
 	_cleanup_free_ char *value = NULL;
-	struct record *record;
+	struct cell *record;
 	int ret = btrfs_policy_setting_get(fs, setting, devid, &value);
 
 	if (ret)

@@ -27,7 +27,7 @@ static struct records *capabilities_read(const struct btrfs_policy_fs *fs)
 	const struct btrfs_policy_capability *row;
 
 	for (size_t i = 0; (row = btrfs_policy_capability_at(fs, i)); i++) {
-		struct record *record = records_add(records);
+		struct cell *record = records_add(records);
 
 		record_set_text(record, CAPABILITY_NAME, row->name);
 		record_set_bool(record, CAPABILITY_AVAILABLE, row->available);

@@ -21,9 +21,6 @@ struct save_args {
 	const char *bdi;
 };
 
-/* What is done to each file system; @array is NULL or receives its JSON. */
-typedef int (*each_fn)(const struct run *run, struct btrfs_policy_fs *fs, json_object *array);
-
 /* ---- Save --------------------------------------------------------------- */
 
 /* Everything that this kernel has, as it is now. */
@@ -133,15 +130,22 @@ static int restore_one(const struct run *run, struct btrfs_policy_fs *fs, json_o
 
 /* ---- Which ones --------------------------------------------------------- */
 
-static int at_path(const struct run *run, const char *path, each_fn each, json_object *array)
+/* @array is NULL or receives the JSON of the file system. */
+static int do_one(const struct run *run, struct btrfs_policy_fs *fs, bool restore,
+		  json_object *array)
+{
+	return restore ? restore_one(run, fs, array) : save_one(run, fs, array);
+}
+
+static int at_path(const struct run *run, const char *path, bool restore, json_object *array)
 {
 	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
 	int status = filesystem_open(path, &fs);
 
-	return status ? status : each(run, fs, array);
+	return status ? status : do_one(run, fs, restore, array);
 }
 
-static int at_all(const struct run *run, each_fn each, json_object *array)
+static int at_all(const struct run *run, bool restore, json_object *array)
 {
 	_cleanup_(fs) struct btrfs_policy_fs *fs = xcheck(btrfs_policy_fs_new());
 	_cleanup_(strv) char **mounts = NULL;
@@ -150,7 +154,7 @@ static int at_all(const struct run *run, each_fn each, json_object *array)
 	if (ret)
 		return filesystem_failed(fs, ret);
 	for (char **mount = mounts; *mount; mount++) {
-		int status = at_path(run, *mount, each, array);
+		int status = at_path(run, *mount, restore, array);
 
 		worst = status > worst ? status : worst;
 	}
@@ -158,7 +162,7 @@ static int at_all(const struct run *run, each_fn each, json_object *array)
 }
 
 /* A mount that failed, is over already, or is for others only, leaves nothing to do. */
-static int at_bdi(const struct run *run, const char *bdi, each_fn each, json_object *array)
+static int at_bdi(const struct run *run, const char *bdi, bool restore, json_object *array)
 {
 	_cleanup_(fs) struct btrfs_policy_fs *fs = xcheck(btrfs_policy_fs_new());
 	int ret = btrfs_policy_fs_open_bdi(fs, bdi, MOUNT_SECONDS);
@@ -167,10 +171,10 @@ static int at_bdi(const struct run *run, const char *bdi, each_fn each, json_obj
 		say(LEVEL_INFO, "%s", btrfs_policy_fs_error(fs));
 		return STATUS_OK;
 	}
-	return ret ? filesystem_failed(fs, ret) : each(run, fs, array);
+	return ret ? filesystem_failed(fs, ret) : do_one(run, fs, restore, array);
 }
 
-static int run_each(const struct run *run, each_fn each, const char *name)
+static int run_each(const struct run *run, bool restore, const char *name)
 {
 	json_object *array = run->json ? json_object_new_array() : NULL;
 	const struct save_args *args = run->args;
@@ -181,11 +185,11 @@ static int run_each(const struct run *run, each_fn each, const char *name)
 		return STATUS_FAILURE;
 	}
 	if (args->all)
-		status = at_all(run, each, array);
+		status = at_all(run, restore, array);
 	else if (args->bdi)
-		status = at_bdi(run, args->bdi, each, array);
+		status = at_bdi(run, args->bdi, restore, array);
 	else
-		status = at_path(run, run->words[0], each, array);
+		status = at_path(run, run->words[0], restore, array);
 	if (array && (args->all || json_object_array_length(array)))
 		json_print_document(name, array);
 	else
@@ -195,12 +199,12 @@ static int run_each(const struct run *run, each_fn each, const char *name)
 
 static int cmd_device_policy_save(const struct run *run)
 {
-	return run_each(run, save_one, "device-policy-save");
+	return run_each(run, false, "device-policy-save");
 }
 
 static int cmd_device_policy_restore(const struct run *run)
 {
-	return run_each(run, restore_one, "device-policy-restore");
+	return run_each(run, true, "device-policy-restore");
 }
 
 static const struct option_row save_options[] = {

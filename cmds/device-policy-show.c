@@ -59,7 +59,7 @@ static const struct column device_columns[] = {
 	[DEVICE_RATE] = { "rotation-rate", "Rotation rate", COLUMN_NO_TABLE | COLUMN_HIDE_EMPTY },
 };
 
-static void set_saved(struct btrfs_policy_fs *fs, struct record *record)
+static void set_saved(struct btrfs_policy_fs *fs, struct cell *record)
 {
 	_cleanup_(request) struct btrfs_policy_request *request = NULL;
 	_cleanup_(changes) struct btrfs_policy_changes *changes = NULL;
@@ -91,7 +91,7 @@ static struct records *read_fs(struct btrfs_policy_fs *fs)
 	const struct btrfs_policy_fs_info *info = btrfs_policy_fs_info(fs);
 	_cleanup_free_ char *enforced = filesystem_enforced(fs);
 	_cleanup_free_ char *kernel = filesystem_kernel(fs);
-	struct record *record = records_add(records);
+	struct cell *record = records_add(records);
 	_cleanup_free_ char *operation = NULL;
 	const char *why;
 
@@ -117,7 +117,7 @@ static uint64_t unallocated(const struct btrfs_policy_device *device)
 
 static void add_device(struct records *records, const struct btrfs_policy_device *device)
 {
-	struct record *record = records_add(records);
+	struct cell *record = records_add(records);
 
 	record_set_number(record, DEVICE_ID, device->devid);
 	record_set_text(record, DEVICE_PATH, device->path);

@@ -60,7 +60,7 @@ static void add_line(char ***lines, char *line)
 	(*lines)[count + 1] = NULL;
 }
 
-static bool is_role(const struct btrfs_policy_proposal *row)
+static bool is_role(const struct btrfs_policy_change *row)
 {
 	return row->devid != 0;
 }
@@ -69,7 +69,7 @@ static bool is_role(const struct btrfs_policy_proposal *row)
 static void add_tag(char ***commands, const struct btrfs_policy_suggestion *suggestion,
 		    const char *role, const char *path)
 {
-	const struct btrfs_policy_proposal *row;
+	const struct btrfs_policy_change *row;
 	char *line = xasprintf("btrfs device policy tag %s", role);
 
 	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++) {
@@ -88,7 +88,7 @@ static void add_tag(char ***commands, const struct btrfs_policy_suggestion *sugg
 /* The value proposed for a setting of the file system, or NULL. */
 static const char *proposed(const struct btrfs_policy_suggestion *suggestion, const char *setting)
 {
-	const struct btrfs_policy_proposal *row;
+	const struct btrfs_policy_change *row;
 
 	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++)
 		if (strcmp(row->setting->name, setting) == 0)
@@ -100,7 +100,7 @@ static void add_set(char ***commands, struct btrfs_policy_fs *fs,
 		    const struct btrfs_policy_suggestion *suggestion, const char *path)
 {
 	const char *policy = proposed(suggestion, "read-policy");
-	const struct btrfs_policy_proposal *row;
+	const struct btrfs_policy_change *row;
 	_cleanup_free_ char *now = NULL;
 	bool any = false;
 	char *line;
@@ -130,7 +130,7 @@ static void add_set(char ***commands, struct btrfs_policy_fs *fs,
 static void print_proposals(const struct btrfs_policy_suggestion *suggestion,
 			    const struct units *units)
 {
-	const struct btrfs_policy_proposal *row;
+	const struct btrfs_policy_change *row;
 
 	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++) {
 		_cleanup_free_ char *device = row->devid ? device_name(row->devid, row->path) :
@@ -150,7 +150,7 @@ static struct records *read_capacities(const struct btrfs_policy_suggestion *sug
 	const struct btrfs_policy_capacity *row;
 
 	for (size_t i = 0; (row = btrfs_policy_suggestion_capacity(suggestion, i)); i++) {
-		struct record *record = records_add(records);
+		struct cell *record = records_add(records);
 
 		record_set_text(record, CAPACITY_KIND, btrfs_policy_kind_name(row->kind));
 		record_set_text(record, CAPACITY_PROFILE, row->profile);
@@ -211,10 +211,10 @@ static json_object *proposals_json(const struct btrfs_policy_suggestion *suggest
 {
 	_cleanup_(records) struct records *records = records_new(proposal_columns,
 								 PROPOSAL_COLUMNS);
-	const struct btrfs_policy_proposal *row;
+	const struct btrfs_policy_change *row;
 
 	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++) {
-		struct record *record = records_add(records);
+		struct cell *record = records_add(records);
 
 		record_set_text(record, PROPOSAL_SETTING, row->setting->name);
 		if (row->devid)
@@ -233,7 +233,7 @@ static json_object *misfits_json(const struct btrfs_policy_suggestion *suggestio
 	const struct btrfs_policy_misfit *row;
 
 	for (size_t i = 0; (row = btrfs_policy_suggestion_misfit(suggestion, i)); i++) {
-		struct record *record = records_add(records);
+		struct cell *record = records_add(records);
 
 		record_set_text(record, MISFIT_KIND, btrfs_policy_kind_name(row->kind));
 		record_set_text(record, MISFIT_PROFILE, row->profile);

@@ -26,16 +26,11 @@ struct tag_group {
 	int count;
 };
 
-struct tag_words {
-	struct tag_group *groups;
-	int count;
-	const char *path;
-};
-
 /* A role begins a group.  The last word is the path unless it means a device. */
-static int parse_words(const struct run *run, struct tag_words *words)
+static int parse_words(const struct run *run, struct tag_group *groups, int *count,
+		       const char **path)
 {
-	struct tag_group *group = words->groups - 1;
+	struct tag_group *group = groups - 1;
 	enum btrfs_policy_role role;
 
 	for (int i = 0; i < run->count; i++) {
@@ -46,18 +41,17 @@ static int parse_words(const struct run *run, struct tag_words *words)
 		else if (i == 0)
 			return no_role(*word);
 		else if (i == run->count - 1 && !word_is_device(*word))
-			words->path = *word;
+			*path = *word;
 		else
 			group->count++;
 	}
-	words->count = group - words->groups + 1;
-	for (group = words->groups; group < words->groups + words->count; group++) {
+	*count = group - groups + 1;
+	for (group = groups; group < groups + *count; group++) {
 		if (group->count)
 			continue;
 		error("no device given to tag as %s%s%s%s; name devices by path, by devid, or as "
 		      "'rotational' or 'nonrotational'", btrfs_policy_role_name(group->role),
-		      words->path ? " on '" : "", words->path ? words->path : "",
-		      words->path ? "'" : "");
+		      *path ? " on '" : "", *path ? *path : "", *path ? "'" : "");
 		return STATUS_FAILURE;
 	}
 	return STATUS_OK;
@@ -157,7 +151,8 @@ static int print_changes(const struct run *run, struct btrfs_policy_fs *fs,
 }
 
 /* The look ahead comes first: if it fails nothing is changed. */
-static int tag(const struct run *run, struct btrfs_policy_fs *fs, const struct tag_words *words)
+static int tag(const struct run *run, struct btrfs_policy_fs *fs, const struct tag_group *groups,
+	       int group_count)
 {
 	_cleanup_(request) struct btrfs_policy_request *request =
 		xcheck(btrfs_policy_request_new());
@@ -169,8 +164,8 @@ static int tag(const struct run *run, struct btrfs_policy_fs *fs, const struct t
 	_cleanup_free_ char *assume = NULL;
 	int ret = 0;
 
-	for (int i = 0; !ret && i < words->count; i++)
-		ret = add_group(fs, &words->groups[i], request, &assume);
+	for (int i = 0; !ret && i < group_count; i++)
+		ret = add_group(fs, &groups[i], request, &assume);
 	if (!ret)
 		ret = btrfs_policy_apply(fs, request, flags | BTRFS_POLICY_DRY_RUN, &changes);
 	if (!ret)
@@ -189,12 +184,12 @@ static int cmd_device_policy_tag(const struct run *run)
 {
 	_cleanup_free_ struct tag_group *groups = xcalloc(run->count, sizeof(*groups));
 	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
-	struct tag_words words = { .groups = groups };
-	int status = parse_words(run, &words);
+	const char *path = NULL;
+	int count = 0, status = parse_words(run, groups, &count, &path);
 
 	if (status == STATUS_OK)
-		status = filesystem_open(words.path, &fs);
-	return status ? status : tag(run, fs, &words);
+		status = filesystem_open(path, &fs);
+	return status ? status : tag(run, fs, groups, count);
 }
 
 static const struct option_row tag_options[] = {

@@ -116,7 +116,7 @@ static struct records *read_profiles(const struct btrfs_policy_placement *placem
 	const struct btrfs_policy_profile_usage *row;
 
 	for (size_t i = 0; (row = btrfs_policy_placement_profile(placement, i)); i++) {
-		struct record *record = records_add(records);
+		struct cell *record = records_add(records);
 
 		record_set_text(record, PROFILE_KIND, btrfs_policy_kind_name(row->kind));
 		record_set_text(record, PROFILE_PROFILE, row->profile);
@@ -131,7 +131,7 @@ static struct records *read_profiles(const struct btrfs_policy_placement *placem
 }
 
 /* Sums of a device; those that are nought in text stay empty there, see print_devices(). */
-static void set_device(struct record *record, const struct btrfs_policy_device_usage *row,
+static void set_device(struct cell *record, const struct btrfs_policy_device_usage *row,
 		       bool json)
 {
 	uint64_t misplaced = 0;
@@ -162,7 +162,7 @@ static struct records *read_devices(const struct btrfs_policy_fs *fs,
 	for (size_t i = 0; (row = btrfs_policy_placement_device(placement, i)); i++) {
 		const struct btrfs_policy_device *device =
 			btrfs_policy_device_find(fs, row->devid);
-		struct record *record = records_add(records);
+		struct cell *record = records_add(records);
 
 		record_set_number(record, DEVICE_ID, row->devid);
 		record_set_bool(record, DEVICE_MISSING, device && device->missing);
@@ -179,7 +179,7 @@ static struct records *read_devices(const struct btrfs_policy_fs *fs,
 static json_object *totals_json(const struct btrfs_policy_totals *totals)
 {
 	_cleanup_(records) struct records *records = records_new(total_columns, TOTAL_COLUMNS);
-	struct record *record = records_add(records);
+	struct cell *record = records_add(records);
 
 	record_set_number(record, TOTAL_CHUNKS, totals->chunks);
 	record_set_number(record, TOTAL_MISPLACED, totals->misplaced_chunks);
@@ -191,7 +191,7 @@ static json_object *totals_json(const struct btrfs_policy_totals *totals)
 static json_object *fits_json(const struct btrfs_policy_fits *fits)
 {
 	_cleanup_(records) struct records *records = records_new(fits_columns, FITS_COLUMNS);
-	struct record *record = records_add(records);
+	struct cell *record = records_add(records);
 
 	record_set_size(record, FITS_DATA, fits->data);
 	record_set_text(record, FITS_DATA_PROFILE, fits->data_profile);
@@ -255,7 +255,7 @@ static void add_total(struct records *records, const struct btrfs_policy_placeme
 {
 	struct btrfs_policy_device_usage sum = {};
 	const struct btrfs_policy_device_usage *row;
-	struct record *record;
+	struct cell *record;
 
 	for (size_t i = 0; (row = btrfs_policy_placement_device(placement, i)); i++) {
 		sum.unallocated += row->unallocated;

@@ -19,7 +19,7 @@ const char *device_type(const struct btrfs_policy_device *device)
 	return device->rotational == BTRFS_POLICY_YES ? "hdd" : "ssd";
 }
 
-void record_set_tristate(struct record *record, int column, enum btrfs_policy_tristate value)
+void record_set_tristate(struct cell *record, int column, enum btrfs_policy_tristate value)
 {
 	if (value != BTRFS_POLICY_UNKNOWN)
 		record_set_bool(record, column, value == BTRFS_POLICY_YES);

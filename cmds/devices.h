@@ -14,7 +14,7 @@
 const char *device_type(const struct btrfs_policy_device *device);
 
 /* Sets @column to true or false, or leaves it empty if not known. */
-void record_set_tristate(struct record *record, int column, enum btrfs_policy_tristate value);
+void record_set_tristate(struct cell *record, int column, enum btrfs_policy_tristate value);
 
 /* Prints an error with the roles that there are; STATUS_FAILURE. */
 int no_role(const char *word);

@@ -116,7 +116,7 @@ json_object *filesystem_json(const struct btrfs_policy_fs *fs)
 {
 	_cleanup_(records) struct records *records = records_new(fs_columns, FS_COLUMNS);
 	const struct btrfs_policy_fs_info *info = btrfs_policy_fs_info(fs);
-	struct record *record = records_add(records);
+	struct cell *record = records_add(records);
 
 	record_set_text(record, FS_FSID, info->fsid);
 	if (*info->label)

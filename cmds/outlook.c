@@ -26,7 +26,7 @@ static const struct column outlook_columns[] = {
 json_object *outlook_json(const struct btrfs_policy_outlook *outlook)
 {
 	_cleanup_(records) struct records *records = records_new(outlook_columns, OUTLOOK_COLUMNS);
-	struct record *record = records_add(records);
+	struct cell *record = records_add(records);
 
 	record_set_size(record, DATA_USED, outlook->data_used);
 	record_set_size(record, DATA_MORE, outlook->data_more);

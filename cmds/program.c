@@ -12,22 +12,15 @@
 #include "cmds/cli/records.h"
 #include "cmds/program.h"
 
-struct program_args {
-	bool help;
-	bool version;
-	bool dump;
-	bool complete;
-};
-
 const struct option_row program_options[] = {
-	{ .kind = OPTION_FLAG, .letter = 'h', .offset = offsetof(struct program_args, help),
+	{ .kind = OPTION_FLAG, .letter = 'h', .offset = offsetof(struct globals, help),
 	  .help = "print this help, as --help and 'help' do" },
 	{ .kind = OPTION_FLAG, .letter = 'V', .name = "version",
-	  .offset = offsetof(struct program_args, version), .help = "print version string" },
+	  .offset = offsetof(struct globals, version), .help = "print version string" },
 	{ .kind = OPTION_FLAG, .name = "dump-commands",
-	  .offset = offsetof(struct program_args, dump) },
+	  .offset = offsetof(struct globals, dump) },
 	{ .kind = OPTION_FLAG, .name = "complete",
-	  .offset = offsetof(struct program_args, complete) },
+	  .offset = offsetof(struct globals, complete) },
 	OPTIONS_END
 };
 
@@ -115,18 +108,17 @@ static int run_help(const char *name, struct globals *globals, int count, char *
 	return dispatch(name, &program_group, globals, count + 1, all);
 }
 
-static int run_words(const char *name, const struct program_args *args, struct globals *globals,
-		     int count, char **words)
+static int run_words(const char *name, struct globals *globals, int count, char **words)
 {
-	if (args->dump) {
+	if (globals->dump) {
 		dump_commands();
 		return STATUS_OK;
 	}
-	if (args->complete)
+	if (globals->complete)
 		return complete(count, words);
-	if (globals->help || args->help)
+	if (globals->help)
 		return run_help(name, globals, 0, NULL);
-	if (args->version) {
+	if (globals->version) {
 		printf("%s\n", PACKAGE_STRING);
 		return STATUS_OK;
 	}
@@ -140,21 +132,12 @@ static int run_words(const char *name, const struct program_args *args, struct g
 
 static int run(const char *name, struct globals *globals, int argc, char **argv)
 {
-	struct program_args args = {};
 	const struct option_set sets[] = {
-		{ global_options, globals }, { program_options, &args }, { NULL, NULL }
+		{ global_options, globals }, { program_options, globals }, { NULL, NULL }
 	};
-	int first;
+	int first, status = options_parse(name, sets, true, argc, argv, &first);
 
-	switch (options_parse(name, sets, true, argc, argv, &first)) {
-	case PARSE_UNKNOWN:
-		return STATUS_GLOBAL;
-	case PARSE_BAD_VALUE:
-		return STATUS_FAILURE;
-	case PARSE_OK:
-		break;
-	}
-	return run_words(name, &args, globals, argc - first, argv + first);
+	return status ? status : run_words(name, globals, argc - first, argv + first);
 }
 
 /* An option that is wrong may stand before the one that asks for JSON. */

@@ -29,7 +29,7 @@ const char *const progress_modes[] = {
 	NULL
 };
 
-void progress_begin(struct progress *progress, enum progress_mode mode)
+void progress_begin(struct progress *progress, int mode)
 {
 	*progress = (struct progress){ .mode = mode };
 	if (mode == PROGRESS_AUTO && (!isatty(STDERR_FILENO) || !messages_at(LEVEL_DEFAULT)))

@@ -11,23 +11,24 @@
 
 #include "btrfs-policy.h"
 
-enum progress_mode {
+/* Modes of --progress */
+enum {
 	PROGRESS_AUTO = 0,	/* a terminal gets it, nobody else */
 	PROGRESS_LINE,
 	PROGRESS_JSON,
 	PROGRESS_NONE,
 };
 
-/* Words of --progress, in the order of the enum. */
+/* Their words, in the same order. */
 extern const char *const progress_modes[];
 
 struct progress {
-	enum progress_mode mode;
+	int mode;
 	bool in_place;		/* the line on the terminal is not finished */
 	uint64_t next_line_ns;	/* --progress line: not before this */
 };
 
-void progress_begin(struct progress *progress, enum progress_mode mode);
+void progress_begin(struct progress *progress, int mode);
 void progress_show(struct progress *progress, const struct btrfs_policy_progress *state);
 
 /* Clears what stands on the terminal. */

@@ -48,7 +48,7 @@ char *setting_word(const struct btrfs_policy_setting *setting, const char *value
 }
 
 static int read_values(struct btrfs_policy_fs *fs, const struct btrfs_policy_setting *setting,
-		       struct record *record)
+		       struct cell *record)
 {
 	_cleanup_(strv) char **values = NULL;
 	int ret = btrfs_policy_setting_values(fs, setting->name, &values);
@@ -67,7 +67,7 @@ static int add_setting(struct btrfs_policy_fs *fs, const struct btrfs_policy_set
 {
 	const struct btrfs_policy_capability *capability =
 		btrfs_policy_capability_find(fs, setting->capability);
-	struct record *record = records_add(records);
+	struct cell *record = records_add(records);
 	_cleanup_free_ char *value = NULL;
 	int ret = -EOPNOTSUPP;
 

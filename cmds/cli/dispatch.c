@@ -81,7 +81,7 @@ static int run_command(struct run *run, struct globals *globals, int argc, char 
 	};
 	int first;
 
-	if (options_parse(run->name, sets, false, argc, argv, &first) != PARSE_OK) {
+	if (options_parse(run->name, sets, false, argc, argv, &first)) {
 		fprintf(stderr, "Try '%s --help' for more information\n", run->name);
 		return STATUS_FAILURE;
 	}

@@ -17,6 +17,10 @@ struct globals {
 	int level;
 	bool dry_run;
 	bool help;
+	/* Only before the words: */
+	bool version;
+	bool dump;	/* all that can be typed */
+	bool complete;	/* the last word */
 };
 
 extern const struct option_row global_options[];

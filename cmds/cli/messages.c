@@ -16,7 +16,7 @@
 #include "cmds/cli/journal.h"
 #include "cmds/cli/messages.h"
 
-static enum level verbosity = LEVEL_DEFAULT;
+static int verbosity = LEVEL_DEFAULT;
 static char *last_error;
 static char *journal;	/* prefix of what goes to the system log; NULL: nothing does */
 
@@ -29,12 +29,12 @@ const char *const level_names[] = {
 	NULL
 };
 
-void messages_set_level(enum level level)
+void messages_set_level(int level)
 {
 	verbosity = level;
 }
 
-bool messages_at(enum level level)
+bool messages_at(int level)
 {
 	return verbosity >= level;
 }
@@ -110,7 +110,7 @@ void warning(const char *format, ...)
 	print_line(stderr, "WARNING: ", LOG_WARNING, text);
 }
 
-void say(enum level level, const char *format, ...)
+void say(int level, const char *format, ...)
 {
 	_cleanup_free_ char *text = NULL;
 	va_list args;

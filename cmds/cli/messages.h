@@ -14,7 +14,8 @@
 #define STATUS_FAILURE	1	/* failure or bad usage */
 #define STATUS_GLOBAL	129	/* unknown global option */
 
-enum level {
+/* How much is said, --log */
+enum {
 	LEVEL_QUIET = 0,
 	LEVEL_DEFAULT = 1,
 	LEVEL_INFO = 2,
@@ -25,8 +26,8 @@ enum level {
 /* Words of --log, in the order of their levels. */
 extern const char *const level_names[];
 
-void messages_set_level(enum level level);
-bool messages_at(enum level level);
+void messages_set_level(int level);
+bool messages_at(int level);
 
 void error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -38,7 +39,7 @@ const char *messages_last_error(void);
 void warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A line on stdout for people, shown from @level on. */
-void say(enum level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void say(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* From now on errors, warnings and results go to the system log too, behind @prefix. */
 void messages_to_journal(const char *prefix);

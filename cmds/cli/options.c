@@ -54,15 +54,15 @@ static const struct option_row *parser_find(const struct parser *parser, int cod
 	return NULL;
 }
 
-static enum parse_result complain(const struct parser *parser, const struct option_row *row,
-				  const char *text, const char *wanted)
+static int complain(const struct parser *parser, const struct option_row *row,
+		    const char *text, const char *wanted)
 {
 	usage_error(parser->name, "invalid value '%s' for --%s: %s", text, row->name, wanted);
-	return PARSE_BAD_VALUE;
+	return STATUS_FAILURE;
 }
 
-static enum parse_result store_choice(const struct parser *parser, const struct option_row *row,
-				      const char *text, int *choice)
+static int store_choice(const struct parser *parser, const struct option_row *row,
+			const char *text, int *choice)
 {
 	char wanted[128] = "expected one of";
 
@@ -71,7 +71,7 @@ static enum parse_result store_choice(const struct parser *parser, const struct 
 
 		if (strcmp(text, row->choices[i]) == 0) {
 			*choice = i;
-			return PARSE_OK;
+			return STATUS_OK;
 		}
 		snprintf(wanted + len, sizeof(wanted) - len, "%s %s", i ? "," : "",
 			 row->choices[i]);
@@ -79,8 +79,8 @@ static enum parse_result store_choice(const struct parser *parser, const struct 
 	return complain(parser, row, text, wanted);
 }
 
-static enum parse_result store(const struct parser *parser, const struct option_row *row,
-			       void *target, char *text)
+static int store(const struct parser *parser, const struct option_row *row,
+		 void *target, char *text)
 {
 	void *member = (char *)target + row->offset;
 	char *end;
@@ -112,10 +112,10 @@ static enum parse_result store(const struct parser *parser, const struct option_
 	case OPTION_END:
 		break;
 	}
-	return PARSE_OK;
+	return STATUS_OK;
 }
 
-static enum parse_result complain_unknown(const struct parser *parser, int c, const char *word)
+static int complain_unknown(const struct parser *parser, int c, const char *word)
 {
 	void *target;
 
@@ -125,7 +125,7 @@ static enum parse_result complain_unknown(const struct parser *parser, int c, co
 		usage_error(parser->name, "unrecognized option '%s'", word);
 	else
 		usage_error(parser->name, "invalid option '%c'", isprint(optopt) ? optopt : '?');
-	return PARSE_UNKNOWN;
+	return STATUS_GLOBAL;
 }
 
 /* Rows of all sets become getopt's codes, names and letters. */
@@ -151,10 +151,10 @@ static void parser_init(struct parser *parser, const char *name, const struct op
 	}
 }
 
-enum parse_result options_parse(const char *name, const struct option_set *sets, bool stop,
-				int argc, char **argv, int *first)
+int options_parse(const char *name, const struct option_set *sets, bool stop, int argc,
+		  char **argv, int *first)
 {
-	enum parse_result result = PARSE_OK;
+	int status = STATUS_OK;
 	const struct option_row *row;
 	struct parser parser;
 	void *target;
@@ -163,12 +163,12 @@ enum parse_result options_parse(const char *name, const struct option_set *sets,
 	parser_init(&parser, name, sets, stop);
 	opterr = 0;
 	optind = 0;		/* makes getopt forget an earlier argv */
-	while (result == PARSE_OK &&
+	while (!status &&
 	       (c = getopt_long(argc, argv, parser.letters, parser.names, NULL)) != -1) {
 		row = parser_find(&parser, c, &target);
-		result = row ? store(&parser, row, target, optarg) :
+		status = row ? store(&parser, row, target, optarg) :
 			       complain_unknown(&parser, c, argv[optind - 1]);
 	}
 	*first = optind;
-	return result;
+	return status;
 }

@@ -18,7 +18,7 @@ enum option_kind {
 	OPTION_NUMBER,		/* uint64_t from 1 on */
 	OPTION_TEXT,		/* const char *: the argument as it is */
 	OPTION_CHOICE,		/* int: index in @choices */
-	OPTION_UNIT,		/* struct units: @value is an enum unit_choice */
+	OPTION_UNIT,		/* struct units: @value is one of CHOOSE_... */
 };
 
 struct option_row {
@@ -65,20 +65,15 @@ struct option_set {
 	void *target;
 };
 
-enum parse_result {
-	PARSE_OK = 0,
-	PARSE_UNKNOWN,		/* no such option, or its argument is missing */
-	PARSE_BAD_VALUE,
-};
-
 /*
  * Fills the structs of @sets (up to one without rows and target) from the options
  * in @argv, whose first element is not looked at.  Prints what is wrong, with @name
- * before it.  With @stop the first word that is no option ends the options, else
+ * before it, and returns the exit status: STATUS_GLOBAL for an option that there is
+ * not or that lacks its argument, STATUS_FAILURE for a bad value.  With @stop the first word that is no option ends the options, else
  * the words are moved behind them.  @first receives the index of the first word.
  */
-enum parse_result options_parse(const char *name, const struct option_set *sets, bool stop,
-				int argc, char **argv, int *first);
+int options_parse(const char *name, const struct option_set *sets, bool stop, int argc,
+		  char **argv, int *first);
 
 bool option_has_argument(const struct option_row *row);
 

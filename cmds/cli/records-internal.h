@@ -5,7 +5,8 @@
 
 #include "cmds/cli/records.h"
 
-enum cell_type {
+/* Types of cells */
+enum {
 	CELL_NONE,
 	CELL_TEXT,
 	CELL_VALUE,
@@ -17,20 +18,16 @@ enum cell_type {
 };
 
 struct cell {
-	enum cell_type type;
+	int type;
 	uint64_t number;
 	char *text;
 	char **list;
 };
 
-struct record {
-	struct cell *cells;
-};
-
 struct records {
 	const struct column *columns;
 	int column_count;
-	struct record *rows;
+	struct cell **rows;
 	int count;
 	bool has_total;
 };

@@ -66,7 +66,7 @@ json_object *records_json_object(const struct records *records, int row)
 	for (int i = 0; i < records->column_count; i++)
 		if (records->columns[i].key)
 			json_object_object_add(object, records->columns[i].key,
-					       json_cell(&records->rows[row].cells[i]));
+					       json_cell(&records->rows[row][i]));
 	return object;
 }
 
@@ -87,7 +87,7 @@ json_object *records_json_keyed(const struct records *records, int column)
 		json_object *member = records_json_object(records, row);
 
 		json_object_object_del(member, records->columns[column].key);
-		json_object_object_add(object, records->rows[row].cells[column].text, member);
+		json_object_object_add(object, records->rows[row][column].text, member);
 	}
 	return object;
 }

@@ -20,9 +20,9 @@ struct records *records_new(const struct column *columns, int count)
 	return records;
 }
 
-void record_clear_cell(struct record *record, int column)
+void record_clear_cell(struct cell *record, int column)
 {
-	struct cell *cell = &record->cells[column];
+	struct cell *cell = &record[column];
 
 	free(cell->text);
 	strv_free(cell->list);
@@ -35,8 +35,8 @@ void records_free(struct records *records)
 		return;
 	for (int i = 0; i < records->count; i++) {
 		for (int j = 0; j < records->column_count; j++)
-			record_clear_cell(&records->rows[i], j);
-		free(records->rows[i].cells);
+			record_clear_cell(records->rows[i], j);
+		free(records->rows[i]);
 	}
 	free(records->rows);
 	free(records);
@@ -47,46 +47,43 @@ int records_count(const struct records *records)
 	return records->count;
 }
 
-struct record *records_add(struct records *records)
+struct cell *records_add(struct records *records)
 {
-	struct record *record;
+	struct cell *record = xcalloc(records->column_count, sizeof(*record));
 
 	records->rows = xrealloc(records->rows, records->count + 1, sizeof(*records->rows));
-	record = &records->rows[records->count++];
-	*record = (struct record){
-		.cells = xcalloc(records->column_count, sizeof(*record->cells))
-	};
+	records->rows[records->count++] = record;
 	return record;
 }
 
-void record_set_text(struct record *record, int column, const char *text)
+void record_set_text(struct cell *record, int column, const char *text)
 {
 	if (text)
-		record->cells[column] = (struct cell){ .type = CELL_TEXT, .text = xstrdup(text) };
+		record[column] = (struct cell){ .type = CELL_TEXT, .text = xstrdup(text) };
 }
 
-void record_set_value(struct record *record, int column, const char *text)
+void record_set_value(struct cell *record, int column, const char *text)
 {
 	if (text)
-		record->cells[column] = (struct cell){ .type = CELL_VALUE, .text = xstrdup(text) };
+		record[column] = (struct cell){ .type = CELL_VALUE, .text = xstrdup(text) };
 }
 
-void record_set_number(struct record *record, int column, uint64_t number)
+void record_set_number(struct cell *record, int column, uint64_t number)
 {
-	record->cells[column] = (struct cell){ .type = CELL_NUMBER, .number = number };
+	record[column] = (struct cell){ .type = CELL_NUMBER, .number = number };
 }
 
-void record_set_size(struct record *record, int column, uint64_t bytes)
+void record_set_size(struct cell *record, int column, uint64_t bytes)
 {
-	record->cells[column] = (struct cell){ .type = CELL_SIZE, .number = bytes };
+	record[column] = (struct cell){ .type = CELL_SIZE, .number = bytes };
 }
 
-void record_set_bool(struct record *record, int column, bool value)
+void record_set_bool(struct cell *record, int column, bool value)
 {
-	record->cells[column] = (struct cell){ .type = CELL_BOOL, .number = value };
+	record[column] = (struct cell){ .type = CELL_BOOL, .number = value };
 }
 
-void record_set_list(struct record *record, int column, char *const *texts)
+void record_set_list(struct cell *record, int column, char *const *texts)
 {
 	struct cell cell = { .type = CELL_LIST };
 	int count = 0;
@@ -96,17 +93,17 @@ void record_set_list(struct record *record, int column, char *const *texts)
 	cell.list = xcalloc(count + 1, sizeof(*cell.list));
 	for (int i = 0; i < count; i++)
 		cell.list[i] = xstrdup(texts[i]);
-	record->cells[column] = cell;
+	record[column] = cell;
 }
 
-void record_set_numbers(struct record *record, int column, const uint64_t *numbers, int count)
+void record_set_numbers(struct cell *record, int column, const uint64_t *numbers, int count)
 {
 	struct cell cell = { .type = CELL_NUMBERS };
 
 	cell.list = xcalloc(count + 1, sizeof(*cell.list));
 	for (int i = 0; i < count; i++)
 		cell.list[i] = xasprintf("%" PRIu64, numbers[i]);
-	record->cells[column] = cell;
+	record[column] = cell;
 }
 
 void records_mark_total(struct records *records)
@@ -160,7 +157,7 @@ static bool is_shown(const struct column *column, unsigned int hidden)
 static char *cell_shown(const struct records *records, int row, int column,
 			const struct units *units)
 {
-	char *text = cell_format(&records->rows[row].cells[column], units);
+	char *text = cell_format(&records->rows[row][column], units);
 	bool total = records->has_total && row == records->count - 1;
 
 	if (*text || total)
@@ -211,7 +208,7 @@ static int table_width(const struct records *records, int column, const struct u
 	int width;
 
 	for (int row = 0; row < records->count; row++)
-		shown |= records->rows[row].cells[column].type != CELL_NONE;
+		shown |= records->rows[row][column].type != CELL_NONE;
 	if (!shown || !is_shown(&records->columns[column], COLUMN_NO_TABLE))
 		return 0;
 	width = escape_width(records->columns[column].title);
@@ -259,7 +256,7 @@ void records_print_block(const struct records *records, int row, int width,
 
 		if (!is_shown(column, COLUMN_NO_BLOCK) ||
 		    (column->flags & COLUMN_HIDE_EMPTY &&
-		     records->rows[row].cells[i].type == CELL_NONE))
+		     records->rows[row][i].type == CELL_NONE))
 			continue;
 		text = cell_shown(records, row, i, units);
 		padded = xasprintf("%*s", column->flags & COLUMN_RIGHT ? 14 : 0, text);

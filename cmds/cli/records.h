@@ -28,7 +28,9 @@ struct column {
 };
 
 struct records;
-struct record;
+
+/* A row is an array of these, one for each column. */
+struct cell;
 
 /* @columns must outlive the records. */
 struct records *records_new(const struct column *columns, int count);
@@ -36,21 +38,21 @@ void records_free(struct records *records);
 int records_count(const struct records *records);
 
 /* Adds a row of empty cells; valid until the next one is added. */
-struct record *records_add(struct records *records);
+struct cell *records_add(struct records *records);
 
 /* Setters leave a cell empty if they are given NULL. */
-void record_clear_cell(struct record *record, int column);
-void record_set_text(struct record *record, int column, const char *text);
-void record_set_number(struct record *record, int column, uint64_t number);
-void record_set_size(struct record *record, int column, uint64_t bytes);
-void record_set_bool(struct record *record, int column, bool value);
-void record_set_list(struct record *record, int column, char *const *texts);
+void record_clear_cell(struct cell *record, int column);
+void record_set_text(struct cell *record, int column, const char *text);
+void record_set_number(struct cell *record, int column, uint64_t number);
+void record_set_size(struct cell *record, int column, uint64_t bytes);
+void record_set_bool(struct cell *record, int column, bool value);
+void record_set_list(struct cell *record, int column, char *const *texts);
 
 /* A value of a setting: JSON gets a number or a boolean where it reads like one. */
-void record_set_value(struct record *record, int column, const char *text);
+void record_set_value(struct cell *record, int column, const char *text);
 
 /* An unsigned list, "1,2" for people. */
-void record_set_numbers(struct record *record, int column, const uint64_t *numbers, int count);
+void record_set_numbers(struct cell *record, int column, const uint64_t *numbers, int count);
 
 /* A dash line above the last row, which is a sum. */
 void records_mark_total(struct records *records);

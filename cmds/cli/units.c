@@ -8,11 +8,11 @@
 
 #include "cmds/cli/units.h"
 
-void units_choose(struct units *units, enum unit_choice choice)
+void units_choose(struct units *units, int choice)
 {
 	switch (choice) {
 	case CHOOSE_RAW:
-		*units = (struct units){ .step = UNIT_HUMAN, .raw = true };
+		*units = (struct units){ .raw = true };
 		break;
 	case CHOOSE_HUMAN_BINARY:
 	case CHOOSE_HUMAN_DECIMAL:
@@ -25,7 +25,7 @@ void units_choose(struct units *units, enum unit_choice choice)
 		units->decimal = choice == CHOOSE_DECIMAL;
 		break;
 	default:
-		units->step = UNIT_KILO + (choice - CHOOSE_KILO);
+		units->step = 1 + (choice - CHOOSE_KILO);
 	}
 }
 
@@ -42,8 +42,8 @@ char *units_format(uint64_t size, const struct units *units, char *text)
 		snprintf(text, UNITS_TEXT, "%" PRIu64, size);
 		return text;
 	}
-	if (units->step != UNIT_HUMAN) {
-		for (; step < (int)units->step; step++)
+	if (units->step) {
+		for (; step < units->step; step++)
 			unit *= base;
 	} else {
 		/* Largest unit that leaves a number from 1 on; btrfs drops what two steps down would add. */

@@ -10,24 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum unit_step {
-	UNIT_HUMAN = 0,		/* the unit that suits each number */
-	UNIT_KILO = 1,
-	UNIT_MEGA = 2,
-	UNIT_GIGA = 3,
-	UNIT_TERA = 4,
-};
-
 struct units {
-	enum unit_step step;
+	int step;		/* 1 for kilo, 2 for mega ...; 0: the unit that suits each number */
 	bool decimal;
 	bool raw;		/* plain bytes without a suffix */
 };
 
-#define UNITS_DEFAULT ((struct units){ .step = UNIT_HUMAN })
+#define UNITS_DEFAULT ((struct units){ .step = 0 })
 
 /* What a unit option means; they build on each other in the order given. */
-enum unit_choice {
+enum {
 	CHOOSE_RAW,
 	CHOOSE_HUMAN_BINARY,
 	CHOOSE_HUMAN_DECIMAL,
@@ -39,7 +31,7 @@ enum unit_choice {
 	CHOOSE_TERA,
 };
 
-void units_choose(struct units *units, enum unit_choice choice);
+void units_choose(struct units *units, int choice);
 
 #define UNITS_TEXT 40
 

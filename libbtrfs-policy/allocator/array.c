@@ -8,53 +8,52 @@
 #include "allocator/array.h"
 #include "core/base.h"
 
-int bp_array_init(struct bp_array *array, const struct bp_site *sites, size_t count)
+struct bp_site *bp_array_new(const struct bp_site *sites, size_t count)
 {
-	memset(array, 0, sizeof(*array));
-	array->sites = calloc(count + 1, sizeof(*sites));
-	array->holes = calloc(count + 1, sizeof(*array->holes));
-	array->scratch = calloc(2 * bp_target_capacity(count) + 1, sizeof(*array->scratch));
-	if (!array->sites || !array->holes || !array->scratch)
-		return -ENOMEM;
-	array->count = count;
+	struct bp_site *array = calloc(count + 1, sizeof(*array));
+
+	if (!array)
+		return NULL;
 	for (size_t i = 0; i < count; i++) {
-		struct bp_site *site = &array->sites[i];
+		struct bp_site *site = &array[i];
 
 		*site = sites[i];
 		site->room = site->hole = 0;
-		if (site->size <= BP_DEVICE_RESERVED)
+		site->holes = calloc(1, sizeof(*site->holes));
+		if (site->holes && site->size <= BP_DEVICE_RESERVED)
 			continue;
 		site->room = site->hole = site->size - BP_DEVICE_RESERVED;
-		if (bp_holes_add(&array->holes[i], BP_DEVICE_RESERVED, site->room))
-			return -ENOMEM;
+		if (!site->holes || bp_holes_add(site->holes, BP_DEVICE_RESERVED, site->room)) {
+			bp_array_free(array, count);
+			return NULL;
+		}
 	}
-	return 0;
+	return array;
 }
 
-void bp_array_clear(struct bp_array *array)
+void bp_array_free(struct bp_site *array, size_t count)
 {
-	for (size_t i = 0; i < array->count; i++)
-		bp_holes_clear(&array->holes[i]);
-	free(array->sites);
-	free(array->holes);
-	free(array->scratch);
-	memset(array, 0, sizeof(*array));
+	for (size_t i = 0; array && i < count; i++) {
+		if (array[i].holes)
+			bp_holes_clear(array[i].holes);
+		free(array[i].holes);
+	}
+	free(array);
 }
 
-static int change(struct bp_array *array, uint64_t devid, uint64_t offset, uint64_t length,
-		  bool use)
+static int change(struct bp_site *array, size_t count, uint64_t devid, uint64_t offset,
+		  uint64_t length, bool use)
 {
-	struct bp_site *site = bp_site_find(array->sites, array->count, devid);
-	struct bp_holes *holes;
+	struct bp_site *site = bp_site_find(array, count, devid);
 	int ret;
 
 	if (!site || offset >= site->size)
 		return 0;
 	if (length > site->size - offset)
 		length = site->size - offset;
-	holes = &array->holes[site - array->sites];
-	ret = use ? bp_holes_take(holes, offset, length) : bp_holes_add(holes, offset, length);
-	site->hole = bp_holes_longest(holes);
+	ret = use ? bp_holes_take(site->holes, offset, length) :
+		    bp_holes_add(site->holes, offset, length);
+	site->hole = bp_holes_longest(site->holes);
 	if (!use)
 		site->room += length;
 	else
@@ -62,50 +61,47 @@ static int change(struct bp_array *array, uint64_t devid, uint64_t offset, uint6
 	return ret;
 }
 
-int bp_array_use(struct bp_array *array, const uint64_t *devids, const uint64_t *offsets,
-		 uint32_t stripes, uint64_t length)
+int bp_array_use(struct bp_site *array, size_t count, const struct btrfs_policy_chunk *chunk)
 {
 	int ret = 0;
 
-	for (uint32_t i = 0; !ret && i < stripes; i++)
-		ret = change(array, devids[i], offsets[i], length, true);
+	for (uint32_t i = 0; !ret && i < chunk->stripes; i++)
+		ret = change(array, count, chunk->devids[i], chunk->offsets[i],
+			     chunk->stripe_length, true);
 	return ret;
 }
 
-int bp_array_release(struct bp_array *array, const uint64_t *devids, const uint64_t *offsets,
-		     uint32_t stripes, uint64_t length)
+int bp_array_release(struct bp_site *array, size_t count, const struct btrfs_policy_chunk *chunk)
 {
 	int ret = 0;
 
-	for (uint32_t i = 0; !ret && i < stripes; i++)
-		ret = change(array, devids[i], offsets[i], length, false);
+	for (uint32_t i = 0; !ret && i < chunk->stripes; i++)
+		ret = change(array, count, chunk->devids[i], chunk->offsets[i],
+			     chunk->stripe_length, false);
 	return ret;
 }
 
-int bp_array_allocate(struct bp_array *array, uint64_t type, struct bp_target *target)
+int bp_array_allocate(struct bp_site *array, size_t count, uint64_t type,
+		      struct btrfs_policy_chunk *chunk, uint64_t *words)
 {
-	int ret;
+	uint64_t *offsets = words + bp_stripes_most(count), hole;
+	int ret = bp_select(array, count, type, chunk, words, &hole);
 
-	target->devids = array->scratch;
-	target->offsets = array->scratch + bp_target_capacity(array->count);
-	ret = bp_select(array->sites, array->count, type, target);
 	if (ret)
 		return ret;
+	chunk->offsets = offsets;
 	/*
 	 * The kernel looks for the first hole that holds as much as a chunk may take on
 	 * a device, or else takes the longest; stripes of one device follow each other.
 	 */
-	for (uint32_t i = 0; i < target->stripes; i++) {
-		const struct bp_site *site =
-			bp_site_find(array->sites, array->count, target->devids[i]);
-		uint64_t wanted = target->wanted < site->hole ? target->wanted : site->hole;
+	for (uint32_t i = 0; i < chunk->stripes; i++) {
+		const struct bp_site *site = bp_site_find(array, count, words[i]);
+		uint64_t wanted = hole < site->hole ? hole : site->hole;
 
-		if (i && target->devids[i - 1] == target->devids[i])
-			target->offsets[i] = target->offsets[i - 1] + target->stripe_length;
+		if (i && words[i - 1] == words[i])
+			offsets[i] = offsets[i - 1] + chunk->stripe_length;
 		else
-			target->offsets[i] = bp_holes_first(&array->holes[site - array->sites],
-							    wanted);
+			offsets[i] = bp_holes_first(site->holes, wanted);
 	}
-	return bp_array_use(array, target->devids, target->offsets, target->stripes,
-			    target->stripe_length);
+	return bp_array_use(array, count, chunk);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An array of devices in memory on which chunks are allocated and given back as
- * the kernel would do it.  Plans and what-ifs happen here.
+ * Devices in memory on which chunks are allocated and given back as the kernel
+ * would do it.  Plans and what-ifs happen here.
  */
 #ifndef BP_ARRAY_H
 #define BP_ARRAY_H
@@ -9,23 +9,16 @@
 #include "allocator/holes.h"
 #include "allocator/select.h"
 
-struct bp_array {
-	struct bp_site *sites;
-	struct bp_holes *holes;	/* of each site */
-	size_t count;
-	uint64_t *scratch;	/* for targets: devids, then offsets */
-};
+/* Copies of the sites, with nothing on them; NULL without memory. */
+struct bp_site *bp_array_new(const struct bp_site *sites, size_t count);
+void bp_array_free(struct bp_site *array, size_t count);
 
-int bp_array_init(struct bp_array *array, const struct bp_site *sites, size_t count);
-void bp_array_clear(struct bp_array *array);
-
-/* The next chunk; its devids and offsets are good until the next call. */
-int bp_array_allocate(struct bp_array *array, uint64_t type, struct bp_target *target);
+/* The next chunk; `words` has room for its devids and offsets, 2 * bp_stripes_most(). */
+int bp_array_allocate(struct bp_site *array, size_t count, uint64_t type,
+		      struct btrfs_policy_chunk *chunk, uint64_t *words);
 
 /* Extents of a chunk become used or free again; what a device does not have is no matter. */
-int bp_array_use(struct bp_array *array, const uint64_t *devids, const uint64_t *offsets,
-		 uint32_t stripes, uint64_t length);
-int bp_array_release(struct bp_array *array, const uint64_t *devids, const uint64_t *offsets,
-		     uint32_t stripes, uint64_t length);
+int bp_array_use(struct bp_site *array, size_t count, const struct btrfs_policy_chunk *chunk);
+int bp_array_release(struct bp_site *array, size_t count, const struct btrfs_policy_chunk *chunk);
 
 #endif

@@ -255,9 +255,11 @@ static int count_room(struct btrfs_policy_placement *placement, enum btrfs_polic
 		      uint64_t *room)
 {
 	uint64_t type = type_of_new(placement, kind);
-	struct bp_target target;
-	struct bp_array array;
-	int ret = bp_array_init(&array, placement->sites, placement->device_count);
+	struct btrfs_policy_chunk made;
+	size_t count = placement->device_count;
+	_cleanup_free_ uint64_t *words = calloc(2 * bp_stripes_most(count) + 1, sizeof(*words));
+	struct bp_site *array = bp_array_new(placement->sites, count);
+	int ret = array && words ? 0 : -ENOMEM;
 
 	*room = 0;
 	for (size_t i = 0; i < placement->chunk_count; i++) {
@@ -265,17 +267,16 @@ static int count_room(struct btrfs_policy_placement *placement, enum btrfs_polic
 
 		/* Chunks that lost a part of theirs stay. */
 		if (!ret)
-			ret = bp_array_use(&array, chunk->devids, chunk->offsets, chunk->stripes,
-					   chunk->stripe_length);
+			ret = bp_array_use(array, count, chunk);
 		if (chunk->type == type && !lost_stripes(placement, chunk))
 			*room += chunk->length - chunk->used;
 	}
 	while (!ret) {
-		ret = bp_array_allocate(&array, type, &target);
+		ret = bp_array_allocate(array, count, type, &made, words);
 		if (!ret)
-			*room += target.length;
+			*room += made.length;
 	}
-	bp_array_clear(&array);
+	bp_array_free(array, count);
 	return ret == -ENOSPC ? 0 : ret;
 }
 

@@ -27,39 +27,35 @@ BP_PUBLIC void btrfs_policy_placement_free(struct btrfs_policy_placement *placem
 int bp_placement_add_chunk(struct btrfs_policy_placement *placement,
 			   const struct btrfs_policy_chunk *chunk)
 {
-	size_t space = placement->chunk_space;
-	struct btrfs_policy_chunk *chunks;
+	struct btrfs_policy_chunk *chunks = bp_grown(placement->chunks, &placement->chunk_space,
+						     placement->chunk_count + 1, sizeof(*chunks));
 
-	if (placement->chunk_count == space) {
-		space = space ? 2 * space : 64;
-		chunks = reallocarray(placement->chunks, space, sizeof(*chunks));
-		if (!chunks)
-			return -ENOMEM;
-		placement->chunks = chunks;
-		placement->chunk_space = space;
-	}
-	placement->chunks[placement->chunk_count++] = *chunk;
+	if (!chunks)
+		return -ENOMEM;
+	placement->chunks = chunks;
+	chunks[placement->chunk_count++] = *chunk;
 	return 0;
 }
 
-static int take_chunk(struct btrfs_policy_fs *fs, const struct bp_item *item, void *user)
+static int take_chunk(struct btrfs_policy_fs *fs, const struct btrfs_key *key, const void *data,
+			 size_t length, void *user)
 {
 	struct btrfs_policy_chunk chunk = {};
 	uint64_t *devids = NULL;
 	int ret;
 
-	if (item->key.type != BTRFS_CHUNK_ITEM_KEY)
+	if (key->type != BTRFS_CHUNK_ITEM_KEY)
 		return 0;
-	ret = bp_decode_chunk(item, &chunk, &devids);
+	ret = bp_decode_chunk(key, data, length, &chunk, &devids);
 	if (ret == -ENOMEM)
 		return bp_nomem(fs);
 	if (ret == -EOPNOTSUPP)
 		return bp_error(fs, ret,
 				"chunk %llu of '%s' is remapped: the feature remap-tree is not supported yet",
-				(unsigned long long)item->key.offset, fs->mount_point);
+				(unsigned long long)key->offset, fs->mount_point);
 	if (ret)
 		return bp_error(fs, ret, "the item of chunk %llu of '%s' is damaged (%zu bytes)",
-				(unsigned long long)item->key.offset, fs->mount_point, item->length);
+				(unsigned long long)key->offset, fs->mount_point, length);
 	chunk.devids = devids;
 	chunk.offsets = devids + chunk.stripes;
 	ret = bp_placement_add_chunk(user, &chunk);
@@ -96,21 +92,22 @@ bp_placement_find(const struct btrfs_policy_placement *placement, uint64_t logic
 
 /* ---- Usage -------------------------------------------------------------- */
 
-static int take_block_group(struct btrfs_policy_fs *fs, const struct bp_item *item, void *user)
+static int take_block_group(struct btrfs_policy_fs *fs, const struct btrfs_key *key, const void *data,
+			 size_t length, void *user)
 {
 	struct btrfs_policy_placement *placement = user;
 	struct btrfs_policy_chunk *chunk;
 	uint64_t used;
 
-	if (item->key.type != BTRFS_BLOCK_GROUP_ITEM_KEY)
+	if (key->type != BTRFS_BLOCK_GROUP_ITEM_KEY)
 		return 0;
-	if (bp_decode_block_group(item, &used))
+	if (bp_decode_block_group(key, data, length, &used))
 		return bp_error(fs, -EUCLEAN,
 				"the item of block group %llu of '%s' is damaged (%zu bytes)",
-				(unsigned long long)item->key.objectid, fs->mount_point,
-				item->length);
-	placement->remap_tree |= item->length == BP_LONG_GROUP_SIZE;
-	chunk = find_chunk(placement, item->key.objectid);
+				(unsigned long long)key->objectid, fs->mount_point,
+				length);
+	placement->remap_tree |= length == BP_LONG_GROUP_SIZE;
+	chunk = find_chunk(placement, key->objectid);
 	if (chunk)
 		chunk->used = used;
 	return 0;
@@ -118,8 +115,8 @@ static int take_block_group(struct btrfs_policy_fs *fs, const struct bp_item *it
 
 static int read_usage(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
 {
-	struct bp_key first = { 0, BTRFS_BLOCK_GROUP_ITEM_KEY, 0 };
-	const struct bp_key last = { UINT64_MAX, BTRFS_BLOCK_GROUP_ITEM_KEY, UINT64_MAX };
+	struct btrfs_key first = { 0, BTRFS_BLOCK_GROUP_ITEM_KEY, 0 };
+	const struct btrfs_key last = { UINT64_MAX, BTRFS_BLOCK_GROUP_ITEM_KEY, UINT64_MAX };
 	int ret = bp_tree_walk(fs, BTRFS_BLOCK_GROUP_TREE_OBJECTID, &first, &last,
 			       take_block_group, placement);
 
@@ -273,8 +270,8 @@ BP_PUBLIC int btrfs_policy_placement_read(struct btrfs_policy_fs *fs,
 					  struct btrfs_policy_placement **placement)
 {
 	const uint64_t objectid = BTRFS_FIRST_CHUNK_TREE_OBJECTID;
-	const struct bp_key first = { objectid, BTRFS_CHUNK_ITEM_KEY, 0 };
-	const struct bp_key last = { objectid, BTRFS_CHUNK_ITEM_KEY, UINT64_MAX };
+	const struct btrfs_key first = { objectid, BTRFS_CHUNK_ITEM_KEY, 0 };
+	const struct btrfs_key last = { objectid, BTRFS_CHUNK_ITEM_KEY, UINT64_MAX };
 	_cleanup_placement_ struct btrfs_policy_placement *new = NULL;
 	_cleanup_free_ char *reserve = NULL;
 	int ret;

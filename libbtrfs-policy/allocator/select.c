@@ -144,15 +144,15 @@ static uint32_t gather(const struct bp_site *sites, size_t count, uint64_t type,
 	return found;
 }
 
-/* Entries that a target's `devids` must have for any selection of the sites. */
-size_t bp_target_capacity(size_t sites)
+/* Stripes that any chunk on the sites has at most. */
+size_t bp_stripes_most(size_t sites)
 {
 	return 2 * sites;
 }
 
 /* The chunk that the kernel would allocate now: 0, -ENOSPC or -ENOMEM. */
 int bp_select(const struct bp_site *sites, size_t count, uint64_t type,
-	      struct bp_target *target)
+	      struct btrfs_policy_chunk *chunk, uint64_t *devids, uint64_t *hole)
 {
 	_cleanup_free_ struct btrfs_device_info *info = calloc(count, sizeof(*info));
 	struct btrfs_role_profile limits;
@@ -165,14 +165,17 @@ int bp_select(const struct bp_site *sites, size_t count, uint64_t type,
 	devs = btrfs_role_select(info, devs, &limits);
 	if (devs < limits.devs_min)
 		return -ENOSPC;
-	target->type = type;
-	target->stripes = devs * limits.dev_stripes;
-	target->stripe_length = min_u64(btrfs_role_stripe_size(&limits, info, devs), GIB);
-	target->length = target->stripe_length * btrfs_role_data_stripes(&limits, devs);
-	for (uint32_t i = 0; i < target->stripes; i++)
-		target->devids[i] = ((const struct bp_site *)info[i / limits.dev_stripes].dev)->devid;
-	target->wanted = limits.max_stripe * limits.dev_stripes;
-	return target->length ? 0 : -ENOSPC;
+	*chunk = (struct btrfs_policy_chunk){
+		.type = type, .kind = bp_kind_of(type), .stripes = devs * limits.dev_stripes,
+		.stripe_length = min_u64(btrfs_role_stripe_size(&limits, info, devs), GIB),
+		.devids = devids,
+	};
+	chunk->length = chunk->stripe_length * btrfs_role_data_stripes(&limits, devs);
+	for (uint32_t i = 0; i < chunk->stripes; i++)
+		devids[i] = ((const struct bp_site *)info[i / limits.dev_stripes].dev)->devid;
+	if (hole)
+		*hole = limits.max_stripe * limits.dev_stripes;
+	return chunk->length ? 0 : -ENOSPC;
 }
 
 /*

@@ -19,26 +19,17 @@ struct bp_site {
 	uint64_t room; /* bytes that chunks could take */
 	uint64_t hole; /* the most of them in one piece; 0: all */
 	bool lost;     /* in a what-if */
+	struct bp_holes *holes; /* where it is unallocated; NULL: only how much is known */
 };
 
 /* Nothing is ever put into the first MiB of a device. */
 #define BP_DEVICE_RESERVED (1024ULL * 1024)
 
-/* A chunk that would be allocated; `devids` and `offsets` have an entry for each stripe. */
-struct bp_target {
-	uint64_t type;
-	uint64_t length;
-	uint64_t stripe_length;
-	uint64_t wanted; /* length of hole that was looked for on each device */
-	uint32_t stripes;
-	uint64_t *devids;
-	uint64_t *offsets; /* array.c fills them in */
-};
-
 struct bp_site *bp_site_find(struct bp_site *sites, size_t count, uint64_t devid);
-size_t bp_target_capacity(size_t sites);
+size_t bp_stripes_most(size_t sites);
+/* `devids` has room for bp_stripes_most(); `hole`: the length looked for on each device */
 int bp_select(const struct bp_site *sites, size_t count, uint64_t type,
-	      struct bp_target *target);
+	      struct btrfs_policy_chunk *chunk, uint64_t *devids, uint64_t *hole);
 enum btrfs_policy_misplaced bp_judge(struct bp_site *sites, size_t count,
 				     const struct btrfs_policy_chunk *chunk);
 uint32_t bp_not_first_choice(struct bp_site *sites, size_t count, uint64_t type,

@@ -82,18 +82,6 @@ int bp_linux_facts(void *self, const char *path, struct btrfs_policy_device *fac
 BP_DEFINE_CLEANUP(struct libmnt_table *, mnt_unref_table);
 BP_DEFINE_CLEANUP(struct libmnt_iter *, mnt_free_iter);
 
-static int copy_mount(struct libmnt_fs *entry, struct bp_mount *mount)
-{
-	mount->read_only = !mnt_optstr_get_option(mnt_fs_get_options(entry), "ro", NULL, NULL);
-	mount->ignores_roles = !mnt_fs_get_option(entry, "nodevice_roles", NULL, NULL);
-	mount->target = strdup(mnt_fs_get_target(entry));
-	mount->fstype = strdup(mnt_fs_get_fstype(entry) ? mnt_fs_get_fstype(entry) : "unknown");
-	if (mount->target && mount->fstype)
-		return 0;
-	bp_mount_clear(mount);
-	return -ENOMEM;
-}
-
 static int read_table(struct libmnt_table **table)
 {
 	int ret;
@@ -121,7 +109,8 @@ static struct libmnt_fs *find_mount_id(struct libmnt_table *table, int id)
  * The number of the mount is exact where mounts lie over each other; the path
  * alone is only what is left for kernels that do not tell it.
  */
-int bp_linux_mount_of(void *self, const char *path, struct bp_mount *mount)
+int bp_linux_mount_of(void *self, const char *path, char **target, char **fstype,
+		      bool *ignores_roles)
 {
 	BP_CLEANUP(mnt_unref_table_at_end) struct libmnt_table *table = NULL;
 	_cleanup_free_ char *real = realpath(path, NULL);
@@ -140,43 +129,48 @@ int bp_linux_mount_of(void *self, const char *path, struct bp_mount *mount)
 		entry = find_mount_id(table, st.stx_mnt_id);
 	if (!entry)
 		entry = mnt_table_find_mountpoint(table, real, MNT_ITER_BACKWARD);
-	return entry ? copy_mount(entry, mount) : -ENODEV;
+	if (!entry)
+		return -ENODEV;
+	*ignores_roles = !mnt_fs_get_option(entry, "nodevice_roles", NULL, NULL);
+	*target = strdup(mnt_fs_get_target(entry));
+	*fstype = strdup(mnt_fs_get_fstype(entry) ? mnt_fs_get_fstype(entry) : "unknown");
+	if (*target && *fstype)
+		return 0;
+	free(bp_steal(*target));
+	free(bp_steal(*fstype));
+	return -ENOMEM;
 }
 
-int bp_linux_mounts(void *self, struct bp_mount **list, size_t *count)
+int bp_linux_mounts(void *self, char ***targets)
 {
 	BP_CLEANUP(mnt_unref_table_at_end) struct libmnt_table *table = NULL;
 	BP_CLEANUP(mnt_free_iter_at_end) struct libmnt_iter *iter = NULL;
 	struct libmnt_fs *entry;
+	size_t count = 0;
+	char **list;
 	int ret;
 
-	*list = NULL;
-	*count = 0;
+	*targets = NULL;
 	ret = read_table(&table);
 	if (ret)
 		return ret;
 	iter = mnt_new_iter(MNT_ITER_FORWARD);
 	if (!iter)
 		return -ENOMEM;
-	while (!ret && mnt_table_next_fs(table, iter, &entry) == 0) {
+	list = calloc(mnt_table_get_nents(table) + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	while (mnt_table_next_fs(table, iter, &entry) == 0) {
 		const char *type = mnt_fs_get_fstype(entry);
-		struct bp_mount *longer;
 
 		if (!type || strcmp(type, "btrfs"))
 			continue;
-		longer = reallocarray(*list, *count + 1, sizeof(*longer));
-		if (!longer) {
-			ret = -ENOMEM;
-			break;
+		list[count] = strdup(mnt_fs_get_target(entry));
+		if (!list[count++]) {
+			btrfs_policy_strv_free(list);
+			return -ENOMEM;
 		}
-		*list = longer;
-		memset(&longer[*count], 0, sizeof(*longer));
-		ret = copy_mount(entry, &longer[(*count)++]);
 	}
-	if (!ret)
-		return 0;
-	bp_mounts_free(*list, *count);
-	*list = NULL;
-	*count = 0;
-	return ret;
+	*targets = list;
+	return 0;
 }

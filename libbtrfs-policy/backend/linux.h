@@ -9,8 +9,9 @@
 
 extern const struct bp_backend bp_backend_linux;
 /* Functions of bp_backend_linux that are in other files of this folder. */
-int bp_linux_mount_of(void *self, const char *path, struct bp_mount *mount);
-int bp_linux_mounts(void *self, struct bp_mount **list, size_t *count);
+int bp_linux_mount_of(void *self, const char *path, char **target, char **fstype,
+		      bool *ignores_roles);
+int bp_linux_mounts(void *self, char ***targets);
 int bp_linux_facts(void *self, const char *path, struct btrfs_policy_device *device);
 int bp_linux_look_at_new(void *self, const char *path, char **signature);
 int bp_linux_wipe(void *self, const char *path);

@@ -13,11 +13,8 @@
 /* One, another for what the kernel made on the wrong devices meanwhile, one to spare. */
 #define ROUNDS 3
 
-/* A chunk of the round's first picture that was not moved yet. */
-struct left {
-	uint64_t logical;
-	bool put_off;
-};
+/* What becomes of a chunk of the round's first picture. */
+enum { WAITS, PUT_OFF, MOVED };
 
 struct run {
 	struct btrfs_policy_fs *fs;
@@ -30,8 +27,9 @@ struct run {
 	unsigned int rounds;
 	uint64_t round_used; /* bytes in misplaced chunks when the last one began */
 	uint64_t round_misplaced; /* how many chunks these were */
-	struct left *left; /* ascending */
-	size_t left_count;
+	uint64_t *chunks;  /* of the round's first picture: addresses, ascending */
+	uint8_t *fates;	   /* of each of them */
+	size_t chunk_count;
 	size_t put_off;	   /* of those */
 	bool moved_since;  /* something, after the first of them was put off */
 	struct btrfs_policy_placement *placement;
@@ -53,36 +51,31 @@ BP_PUBLIC void btrfs_policy_balance_report_free(struct btrfs_policy_balance_repo
 
 static int by_address(const void *a, const void *b)
 {
-	const struct left *left = a, *right = b;
+	const uint64_t *left = a, *right = b;
 
-	return (left->logical > right->logical) - (left->logical < right->logical);
+	return (*left > *right) - (*left < *right);
 }
 
-static struct left *find_left(const struct run *run, uint64_t logical)
+/* NULL if it was not in the round's first picture. */
+static uint8_t *fate_of(const struct run *run, uint64_t logical)
 {
-	const struct left key = { .logical = logical };
+	const uint64_t *entry = bsearch(&logical, run->chunks, run->chunk_count,
+					sizeof(*run->chunks), by_address);
 
-	return bsearch(&key, run->left, run->left_count, sizeof(*run->left), by_address);
+	return entry ? &run->fates[entry - run->chunks] : NULL;
 }
 
-static void forget(struct run *run, uint64_t logical)
+/* Which chunks of a picture are not to be moved; before the first round every one may be. */
+static bool *fixed_chunks(const struct run *run, const struct btrfs_policy_placement *placement)
 {
-	struct left *entry = find_left(run, logical);
-	size_t behind = run->left + run->left_count - (entry + 1);
+	bool *fixed = calloc(placement->chunk_count + 1, sizeof(*fixed));
 
-	memmove(entry, entry + 1, behind * sizeof(*entry));
-	run->left_count--;
-}
+	for (size_t i = 0; fixed && run->chunks && i < placement->chunk_count; i++) {
+		const uint8_t *fate = fate_of(run, placement->chunks[i].logical);
 
-static bool may_move(const struct btrfs_policy_chunk *chunk, const void *user)
-{
-	const struct run *run = user;
-	const struct left *entry;
-
-	if (!run->left)
-		return true;
-	entry = find_left(run, chunk->logical);
-	return entry && !entry->put_off;
+		fixed[i] = !fate || *fate != WAITS;
+	}
+	return fixed;
 }
 
 static const struct btrfs_policy_chunk *next_chunk(const struct run *run)
@@ -100,7 +93,7 @@ static int put_off(struct run *run, uint64_t logical)
 {
 	if (!run->put_off++)
 		run->moved_since = false;
-	find_left(run, logical)->put_off = true;
+	*fate_of(run, logical) = PUT_OFF;
 	return look(run);
 }
 
@@ -109,8 +102,9 @@ static bool try_again(struct run *run)
 {
 	if (!run->put_off || !run->moved_since)
 		return false;
-	for (size_t i = 0; i < run->left_count; i++)
-		run->left[i].put_off = false;
+	for (size_t i = 0; i < run->chunk_count; i++)
+		if (run->fates[i] == PUT_OFF)
+			run->fates[i] = WAITS;
 	run->put_off = 0;
 	return true;
 }
@@ -120,10 +114,12 @@ static const struct btrfs_policy_chunk *next_put_off(const struct run *run, size
 {
 	const struct btrfs_policy_chunk *chunk;
 
-	while (run->put_off && *at < run->left_count) {
-		const struct left *entry = &run->left[(*at)++];
+	while (run->put_off && *at < run->chunk_count) {
+		size_t i = (*at)++;
 
-		chunk = entry->put_off ? bp_placement_find(run->placement, entry->logical) : NULL;
+		if (run->fates[i] != PUT_OFF)
+			continue;
+		chunk = bp_placement_find(run->placement, run->chunks[i]);
 		if (chunk && chunk->misplaced)
 			return chunk;
 	}
@@ -206,11 +202,9 @@ static bool landed_wrong(const struct btrfs_policy_placement *before,
 
 static int look(struct run *run)
 {
-	const struct bp_plan_choice choice = {
-		.floor = run->floor, .partial = run->put_off, .may_move = may_move, .user = run,
-	};
 	struct btrfs_policy_placement *before = run->placement;
 	struct btrfs_policy_placement *now = NULL;
+	_cleanup_free_ bool *fixed = NULL;
 	int ret;
 
 	ret = btrfs_policy_fs_refresh(run->fs);
@@ -225,7 +219,10 @@ static int look(struct run *run)
 	run->report->still_misplaced = now->totals.misplaced_chunks;
 	btrfs_policy_plan_free(run->plan);
 	run->plan = NULL;
-	ret = bp_plan_new(run->fs, now, &choice, &run->plan);
+	fixed = fixed_chunks(run, now);
+	if (!fixed)
+		return bp_nomem(run->fs);
+	ret = bp_plan_new(run->fs, now, 0, run->floor, fixed, run->put_off, &run->plan);
 	if (!ret)
 		run->floor = btrfs_policy_plan_summary(run->plan)->slack_floor;
 	return ret;
@@ -247,15 +244,17 @@ static uint64_t misplaced_used(const struct btrfs_policy_placement *placement)
 static int begin_round(struct run *run)
 {
 	size_t count = run->placement->chunk_count;
-	struct left *left = calloc(count + 1, sizeof(*left));
 
-	if (!left)
+	free(run->chunks);
+	free(run->fates);
+	run->chunks = calloc(count + 1, sizeof(*run->chunks));
+	run->fates = calloc(count + 1, sizeof(*run->fates));
+	run->chunk_count = 0;
+	if (!run->chunks || !run->fates)
 		return bp_nomem(run->fs);
 	for (size_t i = 0; i < count; i++)
-		left[i].logical = run->placement->chunks[i].logical;
-	free(run->left);
-	run->left = left;
-	run->left_count = count;
+		run->chunks[i] = run->placement->chunks[i].logical;
+	run->chunk_count = count;
 	run->rounds++;
 	run->round_used = misplaced_used(run->placement);
 	run->round_misplaced = run->report->still_misplaced;
@@ -333,7 +332,7 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 		run->report->end = end_of(ret, paused);
 		return ret;
 	}
-	forget(run, chunk->logical);
+	*fate_of(run, chunk->logical) = MOVED;
 	run->progress.chunks_done++;
 	run->progress.bytes_done += used;
 	run->report->relocated += moved;
@@ -475,7 +474,8 @@ static int finish(struct run *run, int err)
 		report->text = "";
 	btrfs_policy_placement_free(run->placement);
 	btrfs_policy_plan_free(run->plan);
-	free(run->left);
+	free(run->chunks);
+	free(run->fates);
 	return err;
 }
 

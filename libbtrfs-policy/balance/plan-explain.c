@@ -52,9 +52,9 @@ static char *name_lacks(const struct bp_site **sites, uint64_t type, uint32_t ne
 static char *explain_room(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
 			  uint64_t *missing)
 {
-	const struct bp_stock *stock = &state->stocks[chunk->kind];
+	const struct bp_stock *stock = &state->now.stocks[chunk->kind];
 	const struct bp_profile *profile = bp_profile_of(stock->type);
-	_cleanup_free_ const struct bp_site **sites = calloc(state->array.count + 1, sizeof(*sites));
+	_cleanup_free_ const struct bp_site **sites = calloc(state->site_count + 1, sizeof(*sites));
 	uint64_t type = stock->type, have = stock->right[bp_profile_index(type)];
 	/* On as few devices as the profile needs each has a part of all that goes into new chunks. */
 	uint64_t part = (chunk->used > have ? chunk->used - have : 1) * profile->dev_stripes;
@@ -64,8 +64,8 @@ static char *explain_room(struct bp_plan_state *state, const struct btrfs_policy
 
 	if (!sites)
 		return NULL;
-	for (size_t i = 0; i < state->array.count; i++) {
-		const struct bp_site *site = &state->array.sites[i];
+	for (size_t i = 0; i < state->site_count; i++) {
+		const struct bp_site *site = &state->sites[i];
 
 		if (site->writeable && !bp_excluded(site, type))
 			sites[allowed++] = site;
@@ -93,12 +93,12 @@ char *bp_plan_explain(struct bp_plan_state *state, const struct btrfs_policy_chu
 {
 	const char *kind = btrfs_policy_kind_name(chunk->kind);
 	unsigned long long logical = chunk->logical;
-	struct bp_undo undo;
+	struct bp_tally before;
 	uint64_t type;
 
-	switch (bp_plan_move(state, chunk - state->placement->chunks, true, &undo)) {
+	switch (bp_plan_move(state, chunk - state->placement->chunks, true, &before)) {
 	case BP_NO_SPARE:
-		type = state->stocks[state->short_kind].type;
+		type = state->now.stocks[state->short_kind].type;
 		*missing = state->worth[state->short_kind][bp_profile_index(type)];
 		return bp_format("moving %s,%s chunk %llu would leave no room for one more chunk of %s, which wants %llu MiB free on %u of the devices that take it: delete or move data, add such a device, or change a role",
 				 kind, chunk->profile, logical,

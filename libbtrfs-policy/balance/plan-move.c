@@ -12,7 +12,7 @@
 static uint32_t not_first(struct bp_plan_state *state, uint64_t type, const uint64_t *devids,
 			  uint32_t stripes)
 {
-	return bp_not_first_choice(state->array.sites, state->array.count, type, devids, stripes);
+	return bp_not_first_choice(state->sites, state->site_count, type, devids, stripes);
 }
 
 /* ---- New chunks --------------------------------------------------------- */
@@ -22,7 +22,7 @@ static uint32_t not_first(struct bp_plan_state *state, uint64_t type, const uint
  * than the best will do, and any place for what leaves a device that excludes it.
  */
 static bool is_better(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
-		      enum btrfs_policy_misplaced why, const struct bp_target *target, bool settle)
+		      enum btrfs_policy_misplaced why, const struct btrfs_policy_chunk *target, bool settle)
 {
 	uint64_t before, after;
 
@@ -35,30 +35,34 @@ static bool is_better(struct bp_plan_state *state, const struct btrfs_policy_chu
 	return after * chunk->stripes < before * target->stripes;
 }
 
-static int keep_made(struct bp_plan_state *state, const struct bp_target *target)
+static int keep_made(struct bp_plan_state *state, const struct btrfs_policy_chunk *target)
 {
 	size_t size = target->stripes * sizeof(*target->devids);
-	struct bp_target *made = bp_vector_add(&state->made, sizeof(*made), 1);
-	_cleanup_free_ uint64_t *devids = malloc(2 * size);
+	struct btrfs_policy_chunk *made = bp_grown(state->made, &state->made_space,
+						   state->now.made + 1, sizeof(*made));
+	uint64_t *devids = malloc(2 * size);
 
-	if (!made || !devids)
+	if (made)
+		state->made = made;
+	if (!made || !devids) {
+		free(devids);
 		return -ENOMEM;
+	}
+	made += state->now.made++;
 	*made = *target;
 	made->offsets = memcpy(devids + target->stripes, target->offsets, size);
 	made->devids = memcpy(devids, target->devids, size);
-	devids = NULL;
-	state->made.count++;
 	return 0;
 }
 
 static int make_chunk(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
 		      enum btrfs_policy_misplaced why, bool settle, uint64_t *left)
 {
-	struct bp_stock *stock = &state->stocks[chunk->kind];
+	struct bp_stock *stock = &state->now.stocks[chunk->kind];
 	uint32_t profile = bp_profile_index(stock->type);
-	struct bp_target target;
+	struct btrfs_policy_chunk target;
 	uint64_t taken, rest;
-	int ret = bp_array_allocate(&state->array, stock->type, &target);
+	int ret = bp_array_allocate(state->sites, state->site_count, stock->type, &target, state->words);
 
 	if (ret)
 		return ret == -ENOSPC ? BP_NO_PLACE : ret;
@@ -82,13 +86,13 @@ static int make_chunk(struct bp_plan_state *state, const struct btrfs_policy_chu
 				least = i;
 		if (stock->second_bytes[least] < rest) {
 			stock->second_bytes[least] = rest;
-			stock->seconds[least] = state->made.count - 1;
+			stock->seconds[least] = state->now.made - 1;
 		}
 	}
 	stock->chunks[profile]++;
-	stock->newest[profile] = state->made.count;
+	stock->newest[profile] = state->now.made;
 	if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
-		state->metadata_free += rest;
+		state->now.metadata_free += rest;
 	return BP_FITS;
 }
 
@@ -106,20 +110,14 @@ static void take(uint64_t *from, uint64_t *left)
 static void take_seconds(struct bp_plan_state *state, enum btrfs_policy_kind kind,
 			 uint32_t profile, uint64_t *left)
 {
-	struct bp_stock *stock = &state->stocks[kind];
+	struct bp_stock *stock = &state->now.stocks[kind];
 
 	for (size_t i = 0; i < BP_SECONDS; i++) {
-		const struct bp_target *made =
-			(const struct bp_target *)state->made.data + stock->seconds[i];
-		struct btrfs_policy_chunk chunk = { .kind = kind };
+		const struct btrfs_policy_chunk *made = &state->made[stock->seconds[i]];
 
 		if (!stock->second_bytes[i] || (profile && bp_profile_index(made->type) != profile))
 			continue;
-		chunk.type = made->type;
-		chunk.stripes = made->stripes;
-		chunk.stripe_length = made->stripe_length;
-		chunk.devids = made->devids;
-		if (bp_judge(state->array.sites, state->array.count, &chunk) == BTRFS_POLICY_PLACED)
+		if (bp_judge(state->sites, state->site_count, made) == BTRFS_POLICY_PLACED)
 			take(&stock->second_bytes[i], left);
 	}
 }
@@ -127,7 +125,7 @@ static void take_seconds(struct bp_plan_state *state, enum btrfs_policy_kind kin
 static int place(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
 		 enum btrfs_policy_misplaced why, bool settle)
 {
-	struct bp_stock *stock = &state->stocks[chunk->kind];
+	struct bp_stock *stock = &state->now.stocks[chunk->kind];
 	uint32_t own = bp_profile_index(stock->type);
 	uint64_t left = chunk->used;
 	int ret = BP_FITS;
@@ -139,7 +137,7 @@ static int place(struct bp_plan_state *state, const struct btrfs_policy_chunk *c
 		take_seconds(state, chunk->kind, own, &left);
 	/* What is free in the chunk itself is out of use from the start. */
 	if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
-		state->metadata_free -= chunk->length - left;
+		state->now.metadata_free -= chunk->length - left;
 	while (left && !ret)
 		ret = make_chunk(state, chunk, why, settle, &left);
 	return ret;
@@ -149,109 +147,112 @@ static int place(struct bp_plan_state *state, const struct btrfs_policy_chunk *c
 
 static void note_rooms(struct bp_plan_state *state, size_t from)
 {
-	for (size_t i = 0; i < state->array.count; i++)
-		state->rooms[from + i] = state->array.sites[i].room;
+	for (size_t i = 0; i < state->site_count; i++)
+		state->rooms[from + i] = state->sites[i].room;
 }
 
-static int note_step(struct bp_plan_state *state, uint32_t index, const struct bp_undo *undo)
+static int note_step(struct bp_plan_state *state, uint32_t index, const struct bp_tally *before)
 {
 	const struct btrfs_policy_chunk *chunk = &state->placement->chunks[index];
-	const struct bp_stock *stock = &undo->stock;
-	size_t count = state->array.count;
-	struct bp_move *move = bp_vector_add(&state->moves, sizeof(*move), 1);
-	struct btrfs_policy_step_space *spaces = bp_vector_add(&state->spaces, sizeof(*spaces), count);
+	const struct bp_stock *stock = &before->stocks[chunk->kind];
+	size_t count = state->site_count;
+	struct bp_move *move = bp_grown(state->moves, &state->move_space, state->now.moves + 1,
+					sizeof(*move));
+	struct btrfs_policy_step_space *spaces = bp_grown(state->spaces, &state->space_space,
+							  state->now.spaces + count, sizeof(*spaces));
 
+	if (move)
+		state->moves = move;
+	if (spaces)
+		state->spaces = spaces;
 	if (!move || !spaces)
 		return -ENOMEM;
+	move += state->now.moves++;
 	*move = (struct bp_move){
-		.chunk = index, .made = undo->made, .spaces = state->spaces.count,
+		.chunk = index, .made = before->made, .spaces = state->now.spaces,
 	};
-	if (state->made.count > undo->made)
-		move->target = undo->made + 1;
+	if (state->now.made > before->made)
+		move->target = before->made + 1;
 	else if (chunk->used)
 		move->target = stock->newest[bp_profile_index(stock->type)];
+	spaces += move->spaces;
 	for (size_t i = 0; i < count; i++) {
-		uint64_t before = state->rooms[i], least = state->rooms[count + i];
-		uint64_t after = state->array.sites[i].room;
+		uint64_t at_first = state->rooms[i], least = state->rooms[count + i];
+		uint64_t after = state->sites[i].room;
 
-		if (before != least || least != after)
+		if (at_first != least || least != after)
 			spaces[move->space_count++] = (struct btrfs_policy_step_space){
-				state->array.sites[i].devid, before, least, after };
+				state->sites[i].devid, at_first, least, after };
 	}
-	state->spaces.count += move->space_count;
-	state->moves.count++;
+	state->now.spaces += move->space_count;
 	return 0;
 }
 
 /* ---- The move ----------------------------------------------------------- */
 
+/* With `released` the old chunk has been given back. */
+static int put_back(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
+		    bool released, const struct bp_tally *before)
+{
+	const struct btrfs_policy_chunk *made = state->made;
+	int ret = 0;
+
+	for (size_t i = before->made; i < state->now.made; i++) {
+		if (!ret)
+			ret = bp_array_release(state->sites, state->site_count, &made[i]);
+		free((uint64_t *)made[i].devids);
+	}
+	if (!ret && released)
+		ret = bp_array_use(state->sites, state->site_count, chunk);
+	state->now = *before;
+	return ret;
+}
+
 static int move(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk, bool settle,
-		struct bp_undo *undo)
+		const struct bp_tally *before, bool *released)
 {
 	enum btrfs_policy_misplaced why =
-		bp_judge(state->array.sites, state->array.count, chunk);
-	struct bp_stock *stock = &state->stocks[chunk->kind];
+		bp_judge(state->sites, state->site_count, chunk);
+	struct bp_stock *stock = &state->now.stocks[chunk->kind];
 	int ret = BP_NOT_BETTER;
 
 	if (why != BTRFS_POLICY_PLACED)
 		ret = place(state, chunk, why, settle);
 	if (ret)
 		return ret;
-	ret = bp_plan_is_safe(state, &undo->safety);
+	ret = bp_plan_is_safe(state, before);
 	if (ret)
 		return ret;
-	note_rooms(state, state->array.count);
-	undo->released = true;
+	note_rooms(state, state->site_count);
+	*released = true;
 	if (!--stock->chunks[bp_profile_index(chunk->type)]) {
 		stock->profiles &= ~bp_profile_of(chunk->type)->flag;
 		stock->type = bp_type_of_new(stock->flags, stock->profiles,
-					     bp_plan_writeable(&state->array));
+					     bp_plan_writeable(state));
 	}
-	ret = bp_array_release(&state->array, chunk->devids, chunk->offsets, chunk->stripes,
-			       chunk->stripe_length);
-	return ret ? ret : bp_plan_is_safe(state, &undo->safety);
+	ret = bp_array_release(state->sites, state->site_count, chunk);
+	return ret ? ret : bp_plan_is_safe(state, before);
 }
 
-int bp_plan_move(struct bp_plan_state *state, uint32_t index, bool settle, struct bp_undo *undo)
+int bp_plan_move(struct bp_plan_state *state, uint32_t index, bool settle, struct bp_tally *before)
 {
 	const struct btrfs_policy_chunk *chunk = &state->placement->chunks[index];
+	bool released = false;
 	int ret, back;
 
-	*undo = (struct bp_undo){
-		.stock = state->stocks[chunk->kind], .safety = state->safety,
-		.metadata_free = state->metadata_free, .made = state->made.count,
-		.spaces = state->spaces.count,
-		.moves = state->moves.count, .chunk = index,
-	};
+	*before = state->now;
 	note_rooms(state, 0);
-	ret = move(state, chunk, settle, undo);
+	ret = move(state, chunk, settle, before, &released);
 	if (!ret)
-		ret = note_step(state, index, undo);
-	else if (ret > 0 && (back = bp_plan_move_back(state, undo)))
+		ret = note_step(state, index, before);
+	else if (ret > 0 && (back = put_back(state, chunk, released, before)))
 		return back;
 	return ret;
 }
 
-int bp_plan_move_back(struct bp_plan_state *state, const struct bp_undo *undo)
+int bp_plan_move_back(struct bp_plan_state *state, const struct bp_tally *before)
 {
-	const struct btrfs_policy_chunk *chunk = &state->placement->chunks[undo->chunk];
-	const struct bp_target *made = state->made.data;
-	int ret = 0;
+	const struct bp_move *move = &state->moves[before->moves];
 
-	for (size_t i = undo->made; i < state->made.count; i++) {
-		if (!ret)
-			ret = bp_array_release(&state->array, made[i].devids, made[i].offsets,
-					       made[i].stripes, made[i].stripe_length);
-		free(made[i].devids);
-	}
-	if (!ret && undo->released)
-		ret = bp_array_use(&state->array, chunk->devids, chunk->offsets, chunk->stripes,
-				   chunk->stripe_length);
-	state->stocks[chunk->kind] = undo->stock;
-	state->safety = undo->safety;
-	state->metadata_free = undo->metadata_free;
-	state->made.count = undo->made;
-	state->spaces.count = undo->spaces;
-	state->moves.count = undo->moves;
-	return ret;
+	return put_back(state, &state->placement->chunks[move->chunk], true, before);
 }

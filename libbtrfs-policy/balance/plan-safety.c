@@ -21,8 +21,8 @@ static uint32_t roomy_sites(const struct bp_plan_state *state, uint64_t type, ui
 {
 	uint32_t found = 0;
 
-	for (size_t i = 0; i < state->array.count; i++)
-		found += bp_site_offer(&state->array.sites[i], type) >= bytes;
+	for (size_t i = 0; i < state->site_count; i++)
+		found += bp_site_offer(&state->sites[i], type) >= bytes;
 	return found;
 }
 
@@ -31,12 +31,12 @@ static uint32_t roomy_sites(const struct bp_plan_state *state, uint64_t type, ui
 /* Bytes of metadata that fit into new chunks, reckoned as the kernel's reservations do. */
 static uint64_t allocatable(const struct bp_plan_state *state, const uint64_t *more)
 {
-	uint64_t type = state->stocks[BTRFS_POLICY_KIND_METADATA].type;
+	uint64_t type = state->now.stocks[BTRFS_POLICY_KIND_METADATA].type;
 	const struct bp_profile *profile = bp_profile_of(type);
 	struct btrfs_role_space space = {};
 
-	for (size_t i = 0; i < state->array.count; i++) {
-		const struct bp_site *site = &state->array.sites[i];
+	for (size_t i = 0; i < state->site_count; i++) {
+		const struct bp_site *site = &state->sites[i];
 
 		if (site->writeable && !bp_excluded(site, type))
 			btrfs_role_space_add(&space, bp_site_room_for(site, type) +
@@ -53,7 +53,7 @@ static uint64_t allocatable(const struct bp_plan_state *state, const uint64_t *m
 static uint64_t slack_in_the_end(const struct bp_plan_state *state)
 {
 	const struct btrfs_policy_placement *placement = state->placement;
-	_cleanup_free_ uint64_t *more = calloc(state->array.count + 1, sizeof(*more));
+	_cleanup_free_ uint64_t *more = calloc(state->site_count + 1, sizeof(*more));
 	uint64_t leaving = 0, room;
 
 	for (size_t i = 0; more && i < placement->chunk_count; i++) {
@@ -64,14 +64,14 @@ static uint64_t slack_in_the_end(const struct bp_plan_state *state)
 		if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
 			leaving += chunk->length;
 		for (uint32_t j = 0; j < chunk->stripes; j++) {
-			const struct bp_site *site = bp_site_find(state->array.sites,
-						state->array.count, chunk->devids[j]);
+			const struct bp_site *site = bp_site_find(state->sites,
+						state->site_count, chunk->devids[j]);
 
 			if (site)
-				more[site - state->array.sites] += chunk->stripe_length;
+				more[site - state->sites] += chunk->stripe_length;
 		}
 	}
-	room = state->metadata_free + allocatable(state, more);
+	room = state->now.metadata_free + allocatable(state, more);
 	return room > leaving ? room - leaving : 0;
 }
 
@@ -84,7 +84,7 @@ static uint64_t slack_in_the_end(const struct bp_plan_state *state)
 uint64_t bp_plan_floor(const struct bp_plan_state *state, uint64_t reserve)
 {
 	const struct btrfs_policy_placement *placement = state->placement;
-	const struct bp_stock *stock = &state->stocks[BTRFS_POLICY_KIND_METADATA];
+	const struct bp_stock *stock = &state->now.stocks[BTRFS_POLICY_KIND_METADATA];
 	uint64_t used = 0, floor, end;
 
 	for (size_t i = 0; i < placement->profile_count; i++)
@@ -92,36 +92,38 @@ uint64_t bp_plan_floor(const struct bp_plan_state *state, uint64_t reserve)
 			used += placement->profiles[i].used;
 	if (!reserve)
 		reserve = used < GLOBAL_RESERVE_MAX ? used : GLOBAL_RESERVE_MAX;
-	floor = bp_largest_chunk(state->array.sites, state->array.count, stock->type) + reserve;
-	floor = max_u64(floor, max_u64(state->metadata_free, used / 10));
+	floor = bp_largest_chunk(state->sites, state->site_count, stock->type) + reserve;
+	floor = max_u64(floor, max_u64(state->now.metadata_free, used / 10));
 	end = slack_in_the_end(state) / 2;
 	return floor < end ? floor : end;
 }
 
 /* ---- Both --------------------------------------------------------------- */
 
-void bp_plan_look(const struct bp_plan_state *state, struct bp_safety *safety)
+void bp_plan_look(struct bp_plan_state *state)
 {
+	state->now.spare = 0;
 	for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++) {
-		uint64_t type = state->stocks[kind].type;
+		uint64_t type = state->now.stocks[kind].type;
 		uint64_t bytes = state->worth[kind][bp_profile_index(type)];
 
-		safety->spare[kind] = state->stocks[kind].flags &&
-			roomy_sites(state, type, bytes) >= bp_profile_of(type)->devs_min;
+		if (state->now.stocks[kind].flags &&
+		    roomy_sites(state, type, bytes) >= bp_profile_of(type)->devs_min)
+			state->now.spare |= 1u << kind;
 	}
-	safety->slack = state->stocks[BTRFS_POLICY_KIND_METADATA].flags ?
-			state->metadata_free + allocatable(state, NULL) : 0;
+	state->now.slack = state->now.stocks[BTRFS_POLICY_KIND_METADATA].flags ?
+			state->now.metadata_free + allocatable(state, NULL) : 0;
 }
 
 /* Is the state now as safe as `before`? */
-int bp_plan_is_safe(struct bp_plan_state *state, const struct bp_safety *before)
+int bp_plan_is_safe(struct bp_plan_state *state, const struct bp_tally *before)
 {
-	struct bp_safety *now = &state->safety;
+	struct bp_tally *now = &state->now;
 	uint64_t floor = state->floor < before->slack ? state->floor : before->slack;
 
-	bp_plan_look(state, now);
+	bp_plan_look(state);
 	for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++) {
-		if (before->spare[kind] && !now->spare[kind]) {
+		if (before->spare & ~now->spare & 1u << kind) {
 			state->short_kind = kind;
 			return BP_NO_SPARE;
 		}

@@ -10,7 +10,7 @@ static bool is_done(const struct bp_plan_state *state, const uint32_t *chunks, s
 {
 	for (size_t i = 0; i < count; i++)
 		if (!(moved & 1u << i) &&
-		    bp_judge(state->array.sites, state->array.count,
+		    bp_judge(state->sites, state->site_count,
 			     &state->placement->chunks[chunks[i]]))
 			return false;
 	return true;
@@ -25,18 +25,18 @@ int bp_plan_search_small(struct bp_plan_state *state, const uint32_t *chunks, si
 
 	for (int settle = 0; !ret && settle < 2; settle++) {
 		for (size_t i = 0; !ret && i < count; i++) {
-			struct bp_undo undo;
+			struct bp_tally before;
 
 			if (passed & 1u << i)
 				continue;
-			ret = bp_plan_move(state, chunks[i], settle, &undo);
+			ret = bp_plan_move(state, chunks[i], settle, &before);
 			if (ret > 0)	/* it cannot be moved now */
 				ret = 0;
 			else if (!ret) {
 				passed |= 1u << i;
 				ret = bp_plan_search_small(state, chunks, count, moved | 1u << i);
 				if (!ret)
-					ret = bp_plan_move_back(state, &undo);
+					ret = bp_plan_move_back(state, &before);
 			}
 		}
 	}

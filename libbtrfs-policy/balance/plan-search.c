@@ -13,18 +13,12 @@
 /* Above this many chunks not every order is tried when the usual one fails. */
 #define SMALL 7
 
-enum phase { METADATA, SYSTEM, DATA_OFF_EXCLUDED, OTHER_DATA, PHASES };
+/* Phases */
+enum { METADATA, SYSTEM, DATA_OFF_EXCLUDED, OTHER_DATA, PHASES };
 
 struct class {
 	uint32_t next, end;	/* in `order` */
 	uint64_t used, logical;	/* of the next one, kept here because it is looked at often */
-};
-
-/* Classes of one phase: a heap of those to try, the rest behind it. */
-struct queue {
-	uint32_t *classes;
-	uint32_t count;		/* in the heap */
-	uint32_t stalled;	/* behind it */
 };
 
 struct search {
@@ -33,7 +27,10 @@ struct search {
 	uint32_t count;
 	struct class *classes;
 	uint32_t class_count;
-	struct queue queues[PHASES];
+	/* Classes of each phase: a heap of `count` to try, behind it `stalled` others. */
+	uint32_t *queues[PHASES];
+	uint32_t counts[PHASES];
+	uint32_t stalled[PHASES];
 	uint32_t *queue_space;
 };
 
@@ -80,7 +77,7 @@ static int by_class_and_use(const void *a, const void *b, void *placement)
 	return order ? order : by_use(left, right);
 }
 
-static enum phase phase_of(const struct btrfs_policy_chunk *chunk)
+static int phase_of(const struct btrfs_policy_chunk *chunk)
 {
 	if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
 		return METADATA;
@@ -110,7 +107,7 @@ static void find_classes(struct search *search)
 		class->next = i;
 		class->end = i + 1;
 		look_at_next(search, class);
-		search->queues[phase_of(chunk_at(search, i))].stalled++;
+		search->stalled[phase_of(chunk_at(search, i))]++;
 	}
 }
 
@@ -132,88 +129,85 @@ static void swap(uint32_t *a, uint32_t *b)
 	*b = keep;
 }
 
-static void sift_down(const struct search *search, struct queue *queue)
+static void sift_down(const struct search *search, int phase)
 {
+	uint32_t *queue = search->queues[phase], count = search->counts[phase];
 	uint32_t at = 0, child;
 
-	while ((child = 2 * at + 1) < queue->count) {
-		if (child + 1 < queue->count &&
-		    before(search, queue->classes[child + 1], queue->classes[child]))
+	while ((child = 2 * at + 1) < count) {
+		if (child + 1 < count && before(search, queue[child + 1], queue[child]))
 			child++;
-		if (!before(search, queue->classes[child], queue->classes[at]))
+		if (!before(search, queue[child], queue[at]))
 			return;
-		swap(&queue->classes[child], &queue->classes[at]);
+		swap(&queue[child], &queue[at]);
 		at = child;
 	}
 }
 
 /* The one that stalled first is tried again. */
-static void wake_one(const struct search *search, struct queue *queue)
+static void wake_one(struct search *search, int phase)
 {
-	uint32_t at = queue->count;
+	uint32_t *queue = search->queues[phase], at = search->counts[phase]++;
 
-	swap(&queue->classes[at], &queue->classes[at + queue->stalled - 1]);
-	queue->count++;
-	queue->stalled--;
-	while (at && before(search, queue->classes[at], queue->classes[(at - 1) / 2])) {
-		swap(&queue->classes[at], &queue->classes[(at - 1) / 2]);
+	swap(&queue[at], &queue[at + search->stalled[phase]-- - 1]);
+	while (at && before(search, queue[at], queue[(at - 1) / 2])) {
+		swap(&queue[at], &queue[(at - 1) / 2]);
 		at = (at - 1) / 2;
 	}
 }
 
 /* The head leaves the heap: it stalls, or for good if nothing is left of it. */
-static void drop_head(const struct search *search, struct queue *queue, bool stall)
+static void drop_head(struct search *search, int phase, bool stall)
 {
-	swap(&queue->classes[0], &queue->classes[--queue->count]);
+	uint32_t *queue = search->queues[phase], last = --search->counts[phase];
+
+	swap(&queue[0], &queue[last]);
 	if (stall)
-		queue->stalled++;
+		search->stalled[phase]++;
 	else
-		swap(&queue->classes[queue->count],
-		     &queue->classes[queue->count + queue->stalled]);
-	sift_down(search, queue);
+		swap(&queue[last], &queue[last + search->stalled[phase]]);
+	sift_down(search, phase);
 }
 
 /* ---- The search --------------------------------------------------------- */
 
 /* 1 moved, 0 not */
-static int try_head(struct search *search, struct queue *queue, bool settle)
+static int try_head(struct search *search, int phase, bool settle)
 {
-	struct class *class = &search->classes[queue->classes[0]];
-	struct bp_undo undo;
-	int ret = bp_plan_move(search->state, search->order[class->next], settle, &undo);
+	struct class *class = &search->classes[search->queues[phase][0]];
+	struct bp_tally before;
+	int ret = bp_plan_move(search->state, search->order[class->next], settle, &before);
 
 	if (ret)
 		return ret < 0 ? ret : 0;
 	if (++class->next == class->end) {
-		drop_head(search, queue, false);
+		drop_head(search, phase, false);
 	} else {
 		look_at_next(search, class);
-		sift_down(search, queue);
+		sift_down(search, phase);
 	}
 	return 1;
 }
 
 static int try_phases(struct search *search, bool settle)
 {
-	static const enum phase order[] = { METADATA, DATA_OFF_EXCLUDED, SYSTEM, OTHER_DATA };
-	const struct queue *metadata = &search->queues[METADATA];
+	static const int order[] = { METADATA, DATA_OFF_EXCLUDED, SYSTEM, OTHER_DATA };
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < PHASES; i++) {
-		enum phase phase = order[i];
-		struct queue *queue;
+		bool metadata = search->counts[METADATA] || search->stalled[METADATA];
+		int phase = order[i];
 
 		/* Data goes before system only to make room for metadata. */
-		if (phase == DATA_OFF_EXCLUDED && !metadata->count && !metadata->stalled)
+		if (phase == DATA_OFF_EXCLUDED && !metadata)
 			phase = SYSTEM;
-		else if (phase == SYSTEM && !metadata->count && !metadata->stalled)
+		else if (phase == SYSTEM && !metadata)
 			phase = DATA_OFF_EXCLUDED;
-		queue = &search->queues[phase];
 		/* Until one gives a chunk away; those that do not stall. */
-		while (queue->count && !ret) {
-			ret = try_head(search, queue, settle);
+		while (search->counts[phase] && !ret) {
+			ret = try_head(search, phase, settle);
 			if (!ret)
-				drop_head(search, queue, true);
+				drop_head(search, phase, true);
 		}
 	}
 	return ret;
@@ -222,8 +216,8 @@ static int try_phases(struct search *search, bool settle)
 static void wake_everything(struct search *search)
 {
 	for (int phase = 0; phase < PHASES; phase++)
-		while (search->queues[phase].stalled)
-			wake_one(search, &search->queues[phase]);
+		while (search->stalled[phase])
+			wake_one(search, phase);
 }
 
 /*
@@ -239,8 +233,8 @@ static int move_all(struct search *search)
 		ret = try_phases(search, settle);
 		if (ret > 0) {
 			fresh = settle = false;
-			if (search->queues[METADATA].stalled)
-				wake_one(search, &search->queues[METADATA]);
+			if (search->stalled[METADATA])
+				wake_one(search, METADATA);
 		} else if (!ret) {
 			if (settle)
 				return 0;
@@ -259,20 +253,19 @@ static void fill_queues(struct search *search)
 	uint32_t *space = search->queue_space;
 
 	for (int phase = 0; phase < PHASES; phase++) {
-		search->queues[phase].classes = space;
-		space += search->queues[phase].stalled;
-		search->queues[phase].stalled = 0;
+		search->queues[phase] = space;
+		space += search->stalled[phase];
+		search->stalled[phase] = 0;
 	}
 	for (uint32_t i = 0; i < search->class_count; i++) {
-		struct queue *queue =
-			&search->queues[phase_of(chunk_at(search, search->classes[i].next))];
+		int phase = phase_of(chunk_at(search, search->classes[i].next));
 
-		queue->classes[queue->stalled++] = i;
+		search->queues[phase][search->stalled[phase]++] = i;
 	}
 	wake_everything(search);
 }
 
-static int prepare(struct search *search, const struct bp_plan_choice *choice)
+static int prepare(struct search *search, const bool *fixed)
 {
 	struct btrfs_policy_placement *placement =
 		(struct btrfs_policy_placement *)search->state->placement;
@@ -285,7 +278,7 @@ static int prepare(struct search *search, const struct bp_plan_choice *choice)
 	for (size_t i = 0; i < placement->chunk_count; i++) {
 		const struct btrfs_policy_chunk *chunk = &placement->chunks[i];
 
-		if (choice->may_move && !choice->may_move(chunk, choice->user))
+		if (fixed && fixed[i])
 			continue;
 		if (chunk->misplaced || !bp_stands_right(search->state, chunk))
 			search->order[search->count++] = i;
@@ -299,7 +292,7 @@ static int prepare(struct search *search, const struct bp_plan_choice *choice)
 /* The first chunk that is out of place in the end and was not moved. */
 static const struct btrfs_policy_chunk *first_left(const struct search *search)
 {
-	const struct bp_array *array = &search->state->array;
+	const struct bp_plan_state *state = search->state;
 	const struct btrfs_policy_chunk *first = NULL;
 
 	for (uint32_t i = 0; i < search->class_count; i++) {
@@ -309,7 +302,7 @@ static const struct btrfs_policy_chunk *first_left(const struct search *search)
 		if (class->next == class->end)
 			continue;
 		chunk = chunk_at(search, class->next);
-		if (!bp_judge(array->sites, array->count, chunk))
+		if (!bp_judge(state->sites, state->site_count, chunk))
 			continue;
 		if (!first || phase_of(chunk) < phase_of(first) ||
 		    (phase_of(chunk) == phase_of(first) && by_use(chunk, first) < 0))
@@ -332,18 +325,18 @@ static int try_every_order(struct search *search)
 	return ret ? ret : bp_plan_search_small(state, search->order, search->count, 0);
 }
 
-int bp_plan_search(struct bp_plan_state *state, const struct bp_plan_choice *choice,
+int bp_plan_search(struct bp_plan_state *state, const bool *fixed, bool partial,
 		   char **blocked, uint64_t *missing)
 {
 	const struct btrfs_policy_chunk *left = NULL;
 	struct search search = { .state = state };
-	int ret = prepare(&search, choice);
+	int ret = prepare(&search, fixed);
 
 	if (!ret)
 		ret = move_all(&search);
 	if (!ret)
 		left = first_left(&search);
-	if (left && !(choice->partial && state->moves.count)) {
+	if (left && !(partial && state->now.moves)) {
 		/* Why it ended is asked where it ended, before anything else is tried. */
 		*blocked = bp_plan_explain(state, left, missing);
 		ret = *blocked ? 0 : -ENOMEM;

@@ -7,24 +7,6 @@
 
 #include "balance/plan-state.h"
 
-/* Room for `more` entries behind the last one, whose address is returned; adds none. */
-void *bp_vector_add(struct bp_vector *vector, size_t size, size_t more)
-{
-	size_t space = vector->space ? vector->space : 64;
-	void *data;
-
-	while (space < vector->count + more)
-		space *= 2;
-	if (space > vector->space) {
-		data = reallocarray(vector->data, space, size);
-		if (!data)
-			return NULL;
-		vector->data = data;
-		vector->space = space;
-	}
-	return (char *)vector->data + vector->count * size;
-}
-
 uint32_t bp_profile_index(uint64_t type)
 {
 	return bp_profile_of(type) - bp_profile_at(0);
@@ -38,7 +20,7 @@ bool bp_is_best(const struct bp_plan_state *state, uint64_t type, const uint64_t
 {
 	uint32_t kind = bp_kind_of(type), profile = bp_profile_index(type);
 	uint64_t best_stripes = state->best_stripes[kind][profile];
-	uint64_t off = bp_not_first_choice(state->array.sites, state->array.count, type, devids,
+	uint64_t off = bp_not_first_choice(state->sites, state->site_count, type, devids,
 					   stripes);
 
 	return !off || !best_stripes || off * best_stripes <= (uint64_t)state->best_off[kind][profile] * stripes;
@@ -54,7 +36,7 @@ bool bp_stands_right(const struct bp_plan_state *state, const struct btrfs_polic
 
 static int add_chunk(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk)
 {
-	struct bp_stock *stock = &state->stocks[chunk->kind];
+	struct bp_stock *stock = &state->now.stocks[chunk->kind];
 	uint32_t profile = bp_profile_index(chunk->type);
 
 	stock->flags = chunk->type & BTRFS_BLOCK_GROUP_TYPE_MASK;
@@ -62,12 +44,11 @@ static int add_chunk(struct bp_plan_state *state, const struct btrfs_policy_chun
 	stock->chunks[profile]++;
 	if (chunk->used < chunk->length) {
 		if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
-			state->metadata_free += chunk->length - chunk->used;
+			state->now.metadata_free += chunk->length - chunk->used;
 		if (bp_stands_right(state, chunk))
 			stock->right[profile] += chunk->length - chunk->used;
 	}
-	return bp_array_use(&state->array, chunk->devids, chunk->offsets, chunk->stripes,
-			    chunk->stripe_length);
+	return bp_array_use(state->sites, state->site_count, chunk);
 }
 
 /*
@@ -76,31 +57,29 @@ static int add_chunk(struct bp_plan_state *state, const struct btrfs_policy_chun
  */
 static int measure(struct bp_plan_state *state, enum btrfs_policy_kind kind, uint64_t flags)
 {
-	const struct bp_array *array = &state->array;
-
 	for (uint32_t i = 0; i < BP_PROFILES; i++) {
-		struct bp_target target = { .devids = array->scratch };
+		struct btrfs_policy_chunk best;
 		uint64_t type = flags | bp_profile_at(i)->flag;
-		int ret = bp_select(array->sites, array->count, type, &target);
+		int ret = bp_select(state->sites, state->site_count, type, &best, state->words, NULL);
 
 		if (ret && ret != -ENOSPC)
 			return ret;
-		state->worth[kind][i] = bp_worthwhile(array->sites, array->count, type);
+		state->worth[kind][i] = bp_worthwhile(state->sites, state->site_count, type);
 		if (ret)
 			continue;
-		state->best_stripes[kind][i] = target.stripes;
-		state->best_off[kind][i] = bp_not_first_choice(array->sites, array->count, type,
-							       target.devids, target.stripes);
+		state->best_stripes[kind][i] = best.stripes;
+		state->best_off[kind][i] = bp_not_first_choice(state->sites, state->site_count, type,
+							       best.devids, best.stripes);
 	}
 	return 0;
 }
 
-uint32_t bp_plan_writeable(const struct bp_array *array)
+uint32_t bp_plan_writeable(const struct bp_plan_state *state)
 {
 	uint32_t found = 0;
 
-	for (size_t i = 0; i < array->count; i++)
-		found += array->sites[i].writeable;
+	for (size_t i = 0; i < state->site_count; i++)
+		found += state->sites[i].writeable;
 	return found;
 }
 
@@ -112,12 +91,13 @@ int bp_plan_state_init(struct bp_plan_state *state,
 
 	memset(state, 0, sizeof(*state));
 	state->placement = placement;
-	ret = bp_array_init(&state->array, placement->sites, count);
+	state->site_count = count;
+	state->sites = bp_array_new(placement->sites, count);
+	state->words = calloc(2 * bp_stripes_most(count) + 1, sizeof(*state->words));
 	state->rooms = calloc(2 * count + 1, sizeof(*state->rooms));
-	if (!state->rooms)
+	if (!state->sites || !state->words || !state->rooms)
 		return -ENOMEM;
-	if (!ret)
-		ret = measure(state, BTRFS_POLICY_KIND_DATA, BTRFS_BLOCK_GROUP_DATA);
+	ret = measure(state, BTRFS_POLICY_KIND_DATA, BTRFS_BLOCK_GROUP_DATA);
 	if (!ret)
 		ret = measure(state, BTRFS_POLICY_KIND_METADATA, BTRFS_BLOCK_GROUP_METADATA);
 	if (!ret)
@@ -125,25 +105,24 @@ int bp_plan_state_init(struct bp_plan_state *state,
 	for (size_t i = 0; !ret && i < placement->chunk_count; i++)
 		ret = add_chunk(state, &placement->chunks[i]);
 	for (int kind = 0; !ret && kind < BTRFS_POLICY_KINDS; kind++) {
-		struct bp_stock *stock = &state->stocks[kind];
+		struct bp_stock *stock = &state->now.stocks[kind];
 
 		stock->type = bp_type_of_new(stock->flags, stock->profiles,
-					     bp_plan_writeable(&state->array));
+					     bp_plan_writeable(state));
 	}
 	if (!ret)
-		bp_plan_look(state, &state->safety);
+		bp_plan_look(state);
 	return ret;
 }
 
 void bp_plan_state_clear(struct bp_plan_state *state)
 {
-	struct bp_target *made = state->made.data;
-
-	bp_array_clear(&state->array);
-	for (size_t i = 0; i < state->made.count; i++)
-		free(made[i].devids);
-	free(made);
-	free(state->moves.data);
-	free(state->spaces.data);
+	bp_array_free(state->sites, state->site_count);
+	free(state->words);
+	for (size_t i = 0; i < state->now.made; i++)
+		free((uint64_t *)state->made[i].devids);
+	free(state->made);
+	free(state->moves);
+	free(state->spaces);
 	free(state->rooms);
 }

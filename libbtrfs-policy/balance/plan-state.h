@@ -35,10 +35,13 @@ struct bp_stock {
 	uint64_t second_bytes[BP_SECONDS];	/* 0: none */
 };
 
-/* What a move may not make worse. */
-struct bp_safety {
-	bool spare[BTRFS_POLICY_KINDS];	/* one more chunk of the kind can be made */
+/* What a move changes, and what is put back when it is undone. */
+struct bp_tally {
+	struct bp_stock stocks[BTRFS_POLICY_KINDS];
+	uint32_t spare;			/* bits of the kinds of which one more chunk can be made */
 	uint64_t slack;			/* bytes that metadata can still take */
+	uint64_t metadata_free;		/* bytes free in metadata chunks */
+	size_t made, moves, spaces;	/* entries of the arrays of the state */
 };
 
 struct bp_move {
@@ -48,46 +51,31 @@ struct bp_move {
 	size_t spaces, space_count;	/* entries of `spaces` */
 };
 
-struct bp_vector {
-	void *data;
-	size_t count, space;
-};
-
 struct bp_plan_state {
 	const struct btrfs_policy_placement *placement;
-	struct bp_array array;
-	struct bp_stock stocks[BTRFS_POLICY_KINDS];
-	struct bp_safety safety;
-	uint64_t metadata_free;		/* bytes free in metadata chunks */
+	struct bp_site *sites;
+	size_t site_count;
+	uint64_t *words;		/* devids and offsets of the chunk allocated last */
+	struct bp_tally now;
+	struct btrfs_policy_chunk *made;	/* each with its own devids and offsets */
+	struct bp_move *moves;
+	struct btrfs_policy_step_space *spaces;	/* without the first MiB */
+	size_t made_space, move_space, space_space;
 	uint64_t floor;			/* the slack that is to be kept */
 	uint64_t worth[BTRFS_POLICY_KINDS][BP_PROFILES];
 	/* A chunk on empty devices: its stripes (0: none can be made), those off the first choice. */
 	uint32_t best_stripes[BTRFS_POLICY_KINDS][BP_PROFILES];
 	uint32_t best_off[BTRFS_POLICY_KINDS][BP_PROFILES];
-	struct bp_vector made;		/* struct bp_target, each with its own devids and offsets */
-	struct bp_vector moves;		/* struct bp_move */
-	struct bp_vector spaces;	/* struct btrfs_policy_step_space, without the first MiB */
 	uint64_t *rooms;		/* two for each site, of the step under way */
 	enum btrfs_policy_kind short_kind; /* with BP_NO_SPARE */
 	uint64_t short_slack;		/* with BP_NO_SLACK: bytes below what must stay */
 };
 
-/* What is to be put back when a move is undone. */
-struct bp_undo {
-	struct bp_stock stock;
-	struct bp_safety safety;
-	uint64_t metadata_free;
-	size_t made, spaces, moves;
-	uint32_t chunk;
-	bool released;
-};
-
 /* plan-state.c */
-uint32_t bp_plan_writeable(const struct bp_array *array);
+uint32_t bp_plan_writeable(const struct bp_plan_state *state);
 int bp_plan_state_init(struct bp_plan_state *state,
 		       const struct btrfs_policy_placement *placement);
 void bp_plan_state_clear(struct bp_plan_state *state);
-void *bp_vector_add(struct bp_vector *vector, size_t size, size_t more);
 bool bp_is_best(const struct bp_plan_state *state, uint64_t type, const uint64_t *devids,
 		uint32_t stripes);
 bool bp_stands_right(const struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk);
@@ -95,22 +83,23 @@ uint32_t bp_profile_index(uint64_t type);
 
 /*
  * plan-move.c: BP_FITS, why not, or -ENOMEM.  `settle`: a second choice will do
- * where a device that excludes the chunk is left.
+ * where a device that excludes the chunk is left.  `before` receives what moving
+ * back, the last move first, needs.
  */
 int bp_plan_move(struct bp_plan_state *state, uint32_t chunk, bool settle,
-		 struct bp_undo *undo);
-int bp_plan_move_back(struct bp_plan_state *state, const struct bp_undo *undo);
+		 struct bp_tally *before);
+int bp_plan_move_back(struct bp_plan_state *state, const struct bp_tally *before);
 
 /* plan-safety.c */
-void bp_plan_look(const struct bp_plan_state *state, struct bp_safety *safety);
+void bp_plan_look(struct bp_plan_state *state);
 uint64_t bp_plan_floor(const struct bp_plan_state *state, uint64_t reserve);
-int bp_plan_is_safe(struct bp_plan_state *state, const struct bp_safety *before);
+int bp_plan_is_safe(struct bp_plan_state *state, const struct bp_tally *before);
 
 /*
  * plan-search.c: fills state->moves, or says in `blocked` (to be freed, after a failure
  * too) why there is no safe order, and in `missing` for want of how many bytes
  */
-int bp_plan_search(struct bp_plan_state *state, const struct bp_plan_choice *choice,
+int bp_plan_search(struct bp_plan_state *state, const bool *fixed, bool partial,
 		   char **blocked, uint64_t *missing);
 
 /*

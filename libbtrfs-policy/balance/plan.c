@@ -65,13 +65,13 @@ static void account(struct btrfs_policy_plan *plan, const struct bp_plan_state *
 		    uint64_t change)
 {
 	for (uint32_t i = 0; i < stripes; i++) {
-		const struct bp_site *site = bp_site_find(state->array.sites, state->array.count,
+		const struct bp_site *site = bp_site_find(state->sites, state->site_count,
 							  devids[i]);
 		struct btrfs_policy_plan_device *device;
 
 		if (!site)
 			continue;
-		device = &plan->devices[site - state->array.sites];
+		device = &plan->devices[site - state->sites];
 		device->bytes_after[kind] += change;
 		device->unallocated_after -= change;
 	}
@@ -79,12 +79,10 @@ static void account(struct btrfs_policy_plan *plan, const struct bp_plan_state *
 
 /* ---- Steps -------------------------------------------------------------- */
 
-static const struct bp_target *target_of(const struct bp_plan_state *state,
+static const struct btrfs_policy_chunk *target_of(const struct bp_plan_state *state,
 					 const struct bp_move *move)
 {
-	const struct bp_target *made = state->made.data;
-
-	return move->target ? &made[move->target - 1] : NULL;
+	return move->target ? &state->made[move->target - 1] : NULL;
 }
 
 static const uint64_t *keep_words(uint64_t **next, const uint64_t *words, uint32_t count)
@@ -101,8 +99,8 @@ static const uint64_t *keep_words(uint64_t **next, const uint64_t *words, uint32
 static void set_step(struct btrfs_policy_plan *plan, const struct bp_plan_state *state, size_t i,
 		     uint64_t **next)
 {
-	const struct bp_move *move = (const struct bp_move *)state->moves.data + i;
-	const struct bp_target *target = target_of(state, move);
+	const struct bp_move *move = &state->moves[i];
+	const struct btrfs_policy_chunk *target = target_of(state, move);
 	struct btrfs_policy_chunk *chunk = &plan->chunks[i];
 	struct btrfs_policy_step *step = &plan->steps[i];
 
@@ -124,11 +122,11 @@ static void set_step(struct btrfs_policy_plan *plan, const struct bp_plan_state 
 /* What the state says of room to what is unallocated, the first MiB included. */
 static void set_spaces(struct btrfs_policy_plan *plan, const struct bp_plan_state *state)
 {
-	const struct bp_array *array = &state->array;
-	const struct btrfs_policy_step_space *from = state->spaces.data;
+	const struct btrfs_policy_step_space *from = state->spaces;
 
-	for (size_t i = 0; i < state->spaces.count; i++) {
-		size_t at = bp_site_find(array->sites, array->count, from[i].devid) - array->sites;
+	for (size_t i = 0; i < state->now.spaces; i++) {
+		size_t at = bp_site_find(state->sites, state->site_count, from[i].devid) -
+			    state->sites;
 		uint64_t more = plan->devices[at].unallocated_before -
 				state->placement->sites[at].room;
 
@@ -142,13 +140,13 @@ static void set_spaces(struct btrfs_policy_plan *plan, const struct bp_plan_stat
 static int keep_steps(struct btrfs_policy_plan *plan, const struct bp_plan_state *state,
 		      uint64_t limit)
 {
-	const struct bp_move *moves = state->moves.data;
-	const struct bp_target *made = state->made.data;
-	size_t all = state->moves.count, count = limit && limit < all ? limit : all, words = 0;
+	const struct bp_move *moves = state->moves;
+	const struct btrfs_policy_chunk *made = state->made;
+	size_t all = state->now.moves, count = limit && limit < all ? limit : all, words = 0;
 	uint64_t *next;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct bp_target *target = target_of(state, &moves[i]);
+		const struct btrfs_policy_chunk *target = target_of(state, &moves[i]);
 
 		words += 2 * state->placement->chunks[moves[i].chunk].stripes;
 		words += target ? target->stripes : 0;
@@ -156,13 +154,13 @@ static int keep_steps(struct btrfs_policy_plan *plan, const struct bp_plan_state
 	plan->steps = calloc(count + 1, sizeof(*plan->steps));
 	plan->chunks = calloc(count + 1, sizeof(*plan->chunks));
 	plan->words = next = calloc(words + 1, sizeof(*next));
-	plan->spaces = calloc(state->spaces.count + 1, sizeof(*plan->spaces));
+	plan->spaces = calloc(state->now.spaces + 1, sizeof(*plan->spaces));
 	if (!plan->steps || !plan->chunks || !plan->words || !plan->spaces)
 		return -ENOMEM;
 	set_spaces(plan, state);
 	for (size_t i = 0; i < count; i++) {
 		const struct btrfs_policy_chunk *chunk = &plan->chunks[i];
-		size_t made_end = i + 1 < all ? moves[i + 1].made : state->made.count;
+		size_t made_end = i + 1 < all ? moves[i + 1].made : state->now.made;
 
 		set_step(plan, state, i, &next);
 		for (size_t j = moves[i].made; j < made_end; j++)
@@ -225,24 +223,25 @@ static void set_time(const struct btrfs_policy_fs *fs, struct btrfs_policy_plan 
 
 /* ---- Making a plan ------------------------------------------------------ */
 
-static int fill(struct btrfs_policy_plan *plan, struct bp_plan_state *state,
-		const struct bp_plan_choice *choice)
+static int fill(struct btrfs_policy_plan *plan, struct bp_plan_state *state, uint64_t limit,
+		const bool *fixed, bool partial)
 {
 	struct btrfs_policy_plan_summary *summary = &plan->summary;
-	int ret = bp_plan_search(state, choice, &plan->blocked, &summary->short_bytes);
+	int ret = bp_plan_search(state, fixed, partial, &plan->blocked, &summary->short_bytes);
 
 	if (ret)
 		return ret;
 	summary->slack_floor = state->floor;
-	summary->slack_after = state->safety.slack;
+	summary->slack_after = state->now.slack;
 	if (!plan->blocked)
-		return keep_steps(plan, state, choice->limit);
+		return keep_steps(plan, state, limit);
 	summary->blocked = summary->misplaced ? summary->misplaced : 1;
 	return 0;
 }
 
 int bp_plan_new(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement *placement,
-		const struct bp_plan_choice *choice, struct btrfs_policy_plan **plan)
+		uint64_t limit, uint64_t floor, const bool *fixed, bool partial,
+		struct btrfs_policy_plan **plan)
 {
 	_cleanup_plan_ struct btrfs_policy_plan *new = plan_start(placement);
 	struct bp_plan_state state = {};
@@ -252,10 +251,9 @@ int bp_plan_new(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement 
 		return bp_nomem(fs);
 	ret = bp_plan_state_init(&state, placement);
 	if (!ret) {
-		state.floor = choice->floor ? choice->floor :
-					      bp_plan_floor(&state, placement->global_reserve);
-		new->summary.slack_before = state.safety.slack;
-		ret = fill(new, &state, choice);
+		state.floor = floor ? floor : bp_plan_floor(&state, placement->global_reserve);
+		new->summary.slack_before = state.now.slack;
+		ret = fill(new, &state, limit, fixed, partial);
 	}
 	bp_plan_state_clear(&state);
 	if (ret)
@@ -279,7 +277,6 @@ BP_PUBLIC int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
 				    const struct btrfs_policy_placement *placement,
 				    uint64_t limit, struct btrfs_policy_plan **plan)
 {
-	const struct bp_plan_choice choice = { .limit = limit };
 	int ret = bp_may_move_chunks(fs, placement);
 
 	if (ret)
@@ -288,7 +285,7 @@ BP_PUBLIC int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
 		if (placement->assumed[kind])
 			return bp_error(fs, -EINVAL,
 					"cannot plan for another profile: a balance that moves chunks keeps their profiles");
-	return bp_plan_new(fs, placement, &choice, plan);
+	return bp_plan_new(fs, placement, limit, 0, NULL, false, plan);
 }
 
 /* ---- Looking at it ------------------------------------------------------ */

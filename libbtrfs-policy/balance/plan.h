@@ -7,17 +7,14 @@
 
 #include "allocator/placement.h"
 
-/* plan.c: what to plan; without `may_move` every chunk may be moved */
-struct bp_plan_choice {
-	uint64_t limit;
-	uint64_t floor; /* metadata slack to keep; 0: as the picture says */
-	bool partial;	/* steps are wanted even if they do not put everything right */
-	bool (*may_move)(const struct btrfs_policy_chunk *chunk, const void *user);
-	const void *user;
-};
-
+/*
+ * plan.c: `limit` 0: none; `floor`: metadata slack to keep, 0: as the picture says; `fixed`:
+ * which chunks of the placement stay, NULL: none; `partial`: steps are wanted even if they
+ * do not put everything right
+ */
 int bp_plan_new(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement *placement,
-		const struct bp_plan_choice *choice, struct btrfs_policy_plan **plan);
+		uint64_t limit, uint64_t floor, const bool *fixed, bool partial,
+		struct btrfs_policy_plan **plan);
 
 /* -EOPNOTSUPP, with a text, if the kernel would do something else than move them */
 int bp_may_move_chunks(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement *placement);

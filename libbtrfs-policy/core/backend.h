@@ -21,20 +21,17 @@
 /* Where settings that outlive a mount are kept, one file a file system. */
 #define BP_SAVED_DIR "/etc/btrfs-policy.d"
 
-struct bp_mount {
-	char *target;
-	char *fstype;
-	bool read_only;
-	bool ignores_roles; /* nodevice_roles */
-};
-
 struct bp_backend {
 	void (*destroy)(void *self);
 
-	/* The mount that a path lies in. */
-	int (*mount_of)(void *self, const char *path, struct bp_mount *mount);
-	/* All mounts of type btrfs; the caller frees the texts and the list. */
-	int (*mounts)(void *self, struct bp_mount **list, size_t *count);
+	/*
+	 * The mount that a path lies in: mount point and type, to be freed, and whether
+	 * it has the option nodevice_roles.
+	 */
+	int (*mount_of)(void *self, const char *path, char **target, char **fstype,
+			bool *ignores_roles);
+	/* The mount points of all btrfs, up to NULL; the caller frees the texts and the list. */
+	int (*mounts)(void *self, char ***targets);
 
 	/* Opens the file system that the functions below mean; -EINVAL if not btrfs. */
 	int (*open)(void *self, const char *path);
@@ -94,8 +91,5 @@ struct bp_backend {
 	uint64_t (*now)(void *self); /* monotonic, nanoseconds */
 	void (*sleep)(void *self, uint64_t nanoseconds);
 };
-
-void bp_mount_clear(struct bp_mount *mount);
-void bp_mounts_free(struct bp_mount *list, size_t count);
 
 #endif

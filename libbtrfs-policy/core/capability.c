@@ -12,37 +12,37 @@
 	"boot a kernel with the btrfs-policy series (or install the package btrfs-policy-dkms)"
 
 /*
- * `any`: one of the files is enough; the first is the one that errors name.  Those below
+ * `file` in this table: the file that shows it, the one that errors name.  Those below
  * FEATURES are the kernel's, the others are the file system's; "%llu" stands for the first
  * present device.
  */
 #define FEATURES "features/"
-static const struct row {
-	const char *name;
-	const char *any[3];
-	const char *help;
-	const char *advice;
-} rows[] = {
-	{ "roles-enforced",
-	  { FEATURES "device_role", BP_FILE_HINT,
-	    "devinfo/%llu/allocation_hint" },
-	  "new chunks go where roles say", GET_KERNEL },
-	{ "roles-set",
-	  { FEATURES "device_role", BP_FILE_HINT },
-	  "roles of mounted devices can be changed", GET_KERNEL },
-	{ "roles-atomic", { FEATURES "device_role" },
-	  "roles of several devices change in one step", GET_KERNEL },
-	{ "roundrobin", { FEATURES "read_policy_roundrobin" },
-	  "the read policy 'roundrobin'", GET_KERNEL },
-	{ "read-policy", { "read_policies/policy", "read_policy" },
-	  "the policy that spreads reads of mirrors can be changed",
-	  "boot Linux 5.11 or newer" },
-	{ "penalties", { "read_policies/roundrobin_rot_nonlocal_inc" },
-	  "penalties of the read policy 'roundrobin'", GET_KERNEL },
-	{ "readahead", { "bdi/read_ahead_kb" },
-	  "readahead of the file system", "mount sysfs on /sys" },
-	{ "placement-counters", { "allocation/metadata/misplaced_bytes" },
-	  "the kernel counts misplaced bytes", GET_KERNEL },
+static const struct btrfs_policy_capability rows[] = {
+	{ .name = "roles-enforced", .file = FEATURES "device_role",
+	  .help = "new chunks go where roles say", .advice = GET_KERNEL },
+	{ .name = "roles-set", .file = FEATURES "device_role",
+	  .help = "roles of mounted devices can be changed", .advice = GET_KERNEL },
+	{ .name = "roles-atomic", .file = FEATURES "device_role",
+	  .help = "roles of several devices change in one step", .advice = GET_KERNEL },
+	{ .name = "roundrobin", .file = FEATURES "read_policy_roundrobin",
+	  .help = "the read policy 'roundrobin'", .advice = GET_KERNEL },
+	{ .name = "read-policy", .file = "read_policies/policy",
+	  .help = "the policy that spreads reads of mirrors can be changed",
+	  .advice = "boot Linux 5.11 or newer" },
+	{ .name = "penalties", .file = "read_policies/roundrobin_rot_nonlocal_inc",
+	  .help = "penalties of the read policy 'roundrobin'", .advice = GET_KERNEL },
+	{ .name = "readahead", .file = "bdi/read_ahead_kb",
+	  .help = "readahead of the file system", .advice = "mount sysfs on /sys" },
+	{ .name = "placement-counters", .file = "allocation/metadata/misplaced_bytes",
+	  .help = "the kernel counts misplaced bytes", .advice = GET_KERNEL },
+};
+
+/* Files of other kernels that show the same as well. */
+static const char *const others[][2] = {
+	{ "roles-enforced", BP_FILE_HINT },
+	{ "roles-enforced", "devinfo/%llu/allocation_hint" },
+	{ "roles-set", BP_FILE_HINT },
+	{ "read-policy", "read_policy" },
 };
 
 #define ROWS BP_ARRAY_SIZE(rows)
@@ -68,46 +68,44 @@ static int look(struct btrfs_policy_fs *fs, const char *file, char **full)
 	return *full ? ret : bp_nomem(fs);
 }
 
-static int read_row(struct btrfs_policy_fs *fs, const struct row *row,
+static int read_row(struct btrfs_policy_fs *fs, const struct btrfs_policy_capability *row,
 		    struct btrfs_policy_capability *capability)
 {
+	char *full = NULL;
 	int ret;
 
-	capability->name = row->name;
-	capability->help = row->help;
-	capability->advice = row->advice;
-	for (size_t i = 0; i < BP_ARRAY_SIZE(row->any) && row->any[i]; i++) {
-		_cleanup_free_ char *full = NULL;
-
-		ret = look(fs, row->any[i], &full);
-		if (ret < 0)
-			return ret;
-		if (ret || !i) {
+	*capability = *row;
+	capability->file = NULL;
+	ret = look(fs, row->file, &full);
+	capability->file = full;
+	for (size_t i = 0; !ret && i < BP_ARRAY_SIZE(others); i++) {
+		if (strcmp(others[i][0], row->name))
+			continue;
+		ret = look(fs, others[i][1], &full);
+		if (ret > 0) {
 			free((char *)capability->file);
-			capability->file = bp_steal(full);
-			capability->available = ret;
+			capability->file = full;
+		} else if (!ret) {
+			free(full);
 		}
-		if (ret)
-			break;
 	}
-	return 0;
+	capability->available = ret > 0;
+	return ret < 0 ? ret : 0;
 }
 
 /* Whoever mounted it may have told the kernel to ignore roles. */
 static int read_ignored(struct btrfs_policy_fs *fs, bool *ignored)
 {
-	struct bp_mount mount = {};
+	_cleanup_free_ char *target = NULL, *fstype = NULL;
 	int ret;
 
 	*ignored = false;
 	if (fs->info.offline)
 		return 0;
-	ret = fs->ops->mount_of(fs->backend, fs->mount_point, &mount);
+	ret = fs->ops->mount_of(fs->backend, fs->mount_point, &target, &fstype, ignored);
 	if (ret)
 		return bp_failed(fs, ret, "cannot find the mount options of '%s'",
 				 fs->mount_point);
-	*ignored = mount.ignores_roles;
-	bp_mount_clear(&mount);
 	return 0;
 }
 

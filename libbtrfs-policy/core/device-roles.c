@@ -11,17 +11,18 @@
 #include "core/roles.h"
 #include "core/tree.h"
 
-static int take_device_item(struct btrfs_policy_fs *fs, const struct bp_item *item, void *user)
+static int take_device_item(struct btrfs_policy_fs *fs, const struct btrfs_key *key, const void *data,
+			 size_t length, void *user)
 {
 	struct btrfs_dev_item raw;
 	struct bp_device *device;
 
-	if (item->key.type != BTRFS_DEV_ITEM_KEY)
+	if (key->type != BTRFS_DEV_ITEM_KEY)
 		return 0;
-	if (bp_decode_device(item, &raw))
+	if (bp_decode_device(data, length, &raw))
 		return bp_error(fs, -EUCLEAN,
 				"the item of device %llu of '%s' is damaged (%zu bytes)",
-				(unsigned long long)item->key.offset, fs->mount_point, item->length);
+				(unsigned long long)key->offset, fs->mount_point, length);
 	device = bp_device_find(fs, raw.devid);
 	if (!device)
 		return 0;
@@ -83,8 +84,8 @@ int bp_role_current(struct btrfs_policy_fs *fs, uint64_t devid, enum btrfs_polic
  */
 int bp_device_roles_read(struct btrfs_policy_fs *fs)
 {
-	const struct bp_key first = { BTRFS_DEV_ITEMS_OBJECTID, BTRFS_DEV_ITEM_KEY, 0 };
-	const struct bp_key last = { BTRFS_DEV_ITEMS_OBJECTID, BTRFS_DEV_ITEM_KEY, UINT64_MAX };
+	const struct btrfs_key first = { BTRFS_DEV_ITEMS_OBJECTID, BTRFS_DEV_ITEM_KEY, 0 };
+	const struct btrfs_key last = { BTRFS_DEV_ITEMS_OBJECTID, BTRFS_DEV_ITEM_KEY, UINT64_MAX };
 	int ret = bp_tree_walk(fs, BTRFS_CHUNK_TREE_OBJECTID, &first, &last, take_device_item, NULL);
 
 	if (ret == -EPERM || ret == -EACCES)

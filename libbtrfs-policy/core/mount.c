@@ -8,46 +8,24 @@
 
 #include "core/handle.h"
 
-void bp_mount_clear(struct bp_mount *mount)
-{
-	free(mount->target);
-	free(mount->fstype);
-	memset(mount, 0, sizeof(*mount));
-}
-
-void bp_mounts_free(struct bp_mount *list, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		bp_mount_clear(&list[i]);
-	free(list);
-}
-
 static int target_of_path(struct btrfs_policy_fs *fs, const char *path, char **mount_point)
 {
-	struct bp_mount mount = {};
+	_cleanup_free_ char *mounted = NULL, *fstype = NULL;
+	bool ignores_roles;
 	int ret;
 
-	ret = fs->ops->mount_of(fs->backend, path, &mount);
+	ret = fs->ops->mount_of(fs->backend, path, &mounted, &fstype, &ignores_roles);
 	if (ret == -ENOENT)
 		return ret;
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot find the file system of '%s'", path);
-	if (strcmp(mount.fstype, "btrfs"))
-		ret = bp_error(fs, -EINVAL,
-			       "'%s' is not on a btrfs file system but on %s; name the mount point of a btrfs",
-			       path, mount.fstype);
-	else
-		*mount_point = bp_steal(mount.target);
-	bp_mount_clear(&mount);
-	return ret;
+	if (strcmp(fstype, "btrfs"))
+		return bp_error(fs, -EINVAL,
+				"'%s' is not on a btrfs file system but on %s; name the mount point of a btrfs",
+				path, fstype);
+	*mount_point = bp_steal(mounted);
+	return 0;
 }
-
-/* What identifies one mounted btrfs. */
-struct identity {
-	char fsid[BP_FSID_LENGTH];
-	char label[BTRFS_LABEL_SIZE + 1];
-	bool has_device;	/* the one that was asked for */
-};
 
 /* Is the block device with that number one of the file system that is open? */
 static int find_device(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_fs_info_args *info,
@@ -69,23 +47,27 @@ static int find_device(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_fs_i
 	return 0;
 }
 
+/* What identifies one mounted btrfs; @label has BTRFS_LABEL_SIZE + 1 bytes. */
 static int identify(struct btrfs_policy_fs *fs, const char *mount_point, uint64_t device,
-		    struct identity *id)
+		    char *fsid, char *label, bool *has_device, bool *read_only)
 {
 	struct btrfs_ioctl_fs_info_args args = {};
 	int ret;
 
-	memset(id, 0, sizeof(*id));
+	memset(label, 0, BTRFS_LABEL_SIZE + 1);
+	*has_device = false;
 	ret = fs->ops->open(fs->backend, mount_point);
 	if (ret < 0)
 		return ret;
 	ret = fs->ops->fs_info(fs->backend, &args);
 	if (!ret)
-		ret = fs->ops->label(fs->backend, id->label, BTRFS_LABEL_SIZE);
+		ret = fs->ops->label(fs->backend, label, BTRFS_LABEL_SIZE);
+	if (!ret)
+		ret = fs->ops->read_only(fs->backend, read_only);
 	if (!ret && device)
-		ret = find_device(fs, &args, device, &id->has_device);
+		ret = find_device(fs, &args, device, has_device);
 	fs->ops->close(fs->backend);
-	bp_uuid_text(args.fsid, id->fsid);
+	bp_uuid_text(args.fsid, fsid);
 	return ret;
 }
 
@@ -102,24 +84,23 @@ struct search {
 	int unreadable; /* first error, told only if nothing matched */
 };
 
-static bool fits(const struct search *wanted, const struct identity *id)
+static bool fits(const struct search *wanted, const char *fsid, const char *label)
 {
-	if (wanted->device)
-		return id->has_device;
 	if (!wanted->uuid && !wanted->label)
 		return true;
-	return (wanted->uuid && !strcasecmp(wanted->uuid, id->fsid)) ||
-	       (wanted->label && *wanted->label && !strcmp(wanted->label, id->label));
+	return (wanted->uuid && !strcasecmp(wanted->uuid, fsid)) ||
+	       (wanted->label && *wanted->label && !strcmp(wanted->label, label));
 }
 
 static int look_at_mount(struct btrfs_policy_fs *fs, struct search *search,
-			 const struct bp_mount *mount)
+			 const char *target)
 {
+	char fsid[BP_FSID_LENGTH], label[BTRFS_LABEL_SIZE + 1];
 	size_t length = strlen(search->names);
-	struct identity id;
+	bool has_device, read_only;
 	int ret;
 
-	ret = identify(fs, mount->target, search->device, &id);
+	ret = identify(fs, target, search->device, fsid, label, &has_device, &read_only);
 	/* Hidden below another mount, or gone since. */
 	if (ret == -EINVAL || ret == -ENOENT)
 		return 0;
@@ -127,22 +108,22 @@ static int look_at_mount(struct btrfs_policy_fs *fs, struct search *search,
 		search->unreadable = search->unreadable ? search->unreadable : ret;
 		return 0;
 	}
-	if (!fits(search, &id))
+	if (search->device ? !has_device : !fits(search, fsid, label))
 		return 0;
 	if (!search->matches)
-		memcpy(search->fsid, id.fsid, sizeof(search->fsid));
-	if (!search->matches || strcmp(search->fsid, id.fsid)) {
+		memcpy(search->fsid, fsid, sizeof(search->fsid));
+	if (!search->matches || strcmp(search->fsid, fsid)) {
 		snprintf(search->names + length, sizeof(search->names) - length, "%s'%s'",
-			 length ? ", " : "", mount->target);
+			 length ? ", " : "", target);
 		search->matches++;
 	}
 	/* The first of its mount points will do, unless only another can be written to. */
 	if (search->mount_point &&
-	    (!search->read_only || mount->read_only || strcmp(search->fsid, id.fsid)))
+	    (!search->read_only || read_only || strcmp(search->fsid, fsid)))
 		return 0;
 	free(search->mount_point);
-	search->mount_point = strdup(mount->target);
-	search->read_only = mount->read_only;
+	search->mount_point = strdup(target);
+	search->read_only = read_only;
 	return search->mount_point ? 0 : bp_nomem(fs);
 }
 
@@ -173,16 +154,15 @@ static int judge_search(struct btrfs_policy_fs *fs, const struct search *found,
 static int target_by_search(struct btrfs_policy_fs *fs, struct search *search,
 			    const char *target, char **mount_point)
 {
-	struct bp_mount *list;
-	size_t count;
+	char **mounts;
 	int ret;
 
-	ret = fs->ops->mounts(fs->backend, &list, &count);
+	ret = fs->ops->mounts(fs->backend, &mounts);
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot read the mount table");
-	for (size_t i = 0; !ret && i < count; i++)
-		ret = look_at_mount(fs, search, &list[i]);
-	bp_mounts_free(list, count);
+	for (char **mount = mounts; !ret && *mount; mount++)
+		ret = look_at_mount(fs, search, *mount);
+	btrfs_policy_strv_free(mounts);
 	if (!ret)
 		ret = judge_search(fs, search, target);
 	if (ret)
@@ -230,9 +210,10 @@ int bp_find_target(struct btrfs_policy_fs *fs, const char *target, char **mount_
 static int list_mount(struct btrfs_policy_fs *fs, char **paths, char (*fsids)[BP_FSID_LENGTH],
 		      const char *target)
 {
-	struct identity id;
+	char fsid[BP_FSID_LENGTH], label[BTRFS_LABEL_SIZE + 1];
+	bool has_device, read_only;
 	size_t i = 0;
-	int ret = identify(fs, target, 0, &id);
+	int ret = identify(fs, target, 0, fsid, label, &has_device, &read_only);
 
 	/* Hidden below another mount, gone since, or in a place where we may not go. */
 	if (ret == -EINVAL || ret == -ENOENT || ret == -EACCES)
@@ -242,9 +223,9 @@ static int list_mount(struct btrfs_policy_fs *fs, char **paths, char (*fsids)[BP
 	if (ret)
 		return bp_failed(fs, ret, "cannot look at the btrfs mounted on '%s'", target);
 	for (; paths[i]; i++)
-		if (!strcmp(fsids[i], id.fsid))
+		if (!strcmp(fsids[i], fsid))
 			return 0;
-	memcpy(fsids[i], id.fsid, sizeof(id.fsid));
+	memcpy(fsids[i], fsid, sizeof(fsid));
 	paths[i] = strdup(target);
 	return paths[i] ? 0 : bp_nomem(fs);
 }
@@ -252,23 +233,24 @@ static int list_mount(struct btrfs_policy_fs *fs, char **paths, char (*fsids)[BP
 BP_PUBLIC int btrfs_policy_mounts(struct btrfs_policy_fs *fs, char ***paths)
 {
 	_cleanup_free_ char (*fsids)[BP_FSID_LENGTH] = NULL;
-	struct bp_mount *mounts;
-	char **list;
-	size_t count;
+	char **mounts, **list;
+	size_t count = 0;
 	int ret;
 
 	if (fs->open)
 		return bp_error(fs, -EINVAL, "the handle has '%s' open already",
 				fs->mount_point);
-	ret = fs->ops->mounts(fs->backend, &mounts, &count);
+	ret = fs->ops->mounts(fs->backend, &mounts);
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot read the mount table");
+	while (mounts[count])
+		count++;
 	list = calloc(count + 1, sizeof(*list));
 	fsids = calloc(count + 1, sizeof(*fsids));
 	ret = list && fsids ? 0 : bp_nomem(fs);
 	for (size_t i = 0; !ret && i < count; i++)
-		ret = list_mount(fs, list, fsids, mounts[i].target);
-	bp_mounts_free(mounts, count);
+		ret = list_mount(fs, list, fsids, mounts[i]);
+	btrfs_policy_strv_free(mounts);
 	if (ret)
 		btrfs_policy_strv_free(list);
 	else

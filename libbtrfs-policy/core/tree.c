@@ -13,7 +13,7 @@
 /* An item is at most a tree block of 64KiB, so one always fits. */
 #define BUFFER_SIZE (128 * 1024)
 
-int bp_key_compare(const struct bp_key *a, const struct bp_key *b)
+int bp_key_compare(const struct btrfs_key *a, const struct btrfs_key *b)
 {
 	if (a->objectid != b->objectid)
 		return a->objectid < b->objectid ? -1 : 1;
@@ -22,8 +22,8 @@ int bp_key_compare(const struct bp_key *a, const struct bp_key *b)
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* Take the item at *pos out of the buffer, move *pos behind it. */
-static int take_item(const uint8_t *buf, size_t *pos, struct bp_item *item)
+/* The key of the item at *pos of the buffer, and the length of its data, to which *pos moves. */
+static int take_item(const uint8_t *buf, size_t *pos, struct btrfs_key *key, size_t *length)
 {
 	struct btrfs_ioctl_search_header header;
 
@@ -33,10 +33,8 @@ static int take_item(const uint8_t *buf, size_t *pos, struct bp_item *item)
 	*pos += sizeof(header);
 	if (header.len > BUFFER_SIZE - *pos || header.type > UINT8_MAX)
 		return -EUCLEAN;
-	item->key = (struct bp_key){ header.objectid, header.type, header.offset };
-	item->data = buf + *pos;
-	item->length = header.len;
-	*pos += header.len;
+	*key = (struct btrfs_key){ header.objectid, header.type, header.offset };
+	*length = header.len;
 	return 0;
 }
 
@@ -54,8 +52,8 @@ static const char *tree_name(uint64_t tree)
 }
 
 /* Search from `next` on, into the buffer; the number of items is in its key then. */
-static int search(struct btrfs_policy_fs *fs, uint64_t tree, const struct bp_key *next,
-		  const struct bp_key *last)
+static int search(struct btrfs_policy_fs *fs, uint64_t tree, const struct btrfs_key *next,
+		  const struct btrfs_key *last)
 {
 	int ret;
 
@@ -84,32 +82,35 @@ static int search(struct btrfs_policy_fs *fs, uint64_t tree, const struct bp_key
  * Call `fn` for every item in the range; its value other than 0 ends the walk.
  * It must not walk itself: there is one buffer.
  */
-int bp_tree_walk(struct btrfs_policy_fs *fs, uint64_t tree, const struct bp_key *first,
-		 const struct bp_key *last,
-		 int (*fn)(struct btrfs_policy_fs *fs, const struct bp_item *item, void *user),
+int bp_tree_walk(struct btrfs_policy_fs *fs, uint64_t tree, const struct btrfs_key *first,
+		 const struct btrfs_key *last,
+		 int (*fn)(struct btrfs_policy_fs *fs, const struct btrfs_key *key,
+			   const void *data, size_t length, void *user),
 		 void *user)
 {
-	struct bp_key next = *first;
-	struct bp_item item;
+	struct btrfs_key next = *first, key;
 
 	for (;;) {
 		int ret = search(fs, tree, &next, last);
-		size_t pos = 0;
+		size_t pos = 0, length;
+		const uint8_t *buf;
 
 		if (ret || !fs->search->key.nr_items)
 			return ret;
+		buf = (const uint8_t *)fs->search->buf;
 		for (uint32_t i = 0; i < fs->search->key.nr_items; i++) {
 			/* A key that goes backwards would make the walk endless. */
-			if (take_item((const uint8_t *)fs->search->buf, &pos, &item) ||
-			    bp_key_compare(&item.key, &next) < 0)
+			if (take_item(buf, &pos, &key, &length) ||
+			    bp_key_compare(&key, &next) < 0)
 				return bp_error(fs, -EUCLEAN,
 						"the kernel handed back a piece of a tree of '%s' that makes no sense",
 						fs->mount_point);
-			ret = fn(fs, &item, user);
+			ret = fn(fs, &key, buf + pos, length, user);
+			pos += length;
 			if (ret)
 				return ret;
 			/* Behind this one, unless it is the last of all keys. */
-			next = item.key;
+			next = key;
 			if (!++next.offset && !++next.type && !++next.objectid)
 				return 0;
 		}
@@ -118,11 +119,11 @@ int bp_tree_walk(struct btrfs_policy_fs *fs, uint64_t tree, const struct bp_key 
 	}
 }
 
-int bp_decode_device(const struct bp_item *item, struct btrfs_dev_item *device)
+int bp_decode_device(const void *data, size_t length, struct btrfs_dev_item *device)
 {
-	if (item->length != sizeof(*device))
+	if (length != sizeof(*device))
 		return -EUCLEAN;
-	memcpy(device, item->data, sizeof(*device));
+	memcpy(device, data, sizeof(*device));
 	device->devid = le64toh(device->devid);
 	device->total_bytes = le64toh(device->total_bytes);
 	device->bytes_used = le64toh(device->bytes_used);
@@ -131,13 +132,13 @@ int bp_decode_device(const struct bp_item *item, struct btrfs_dev_item *device)
 }
 
 /* Devids, and behind them as many offsets. */
-static int decode_stripes(const struct bp_item *item, uint32_t count, uint64_t **devids)
+static int decode_stripes(const uint8_t *data, size_t length, uint32_t count,
+			   uint64_t **devids)
 {
 	const size_t head = offsetof(struct btrfs_chunk, stripe);
-	const uint8_t *data = item->data;
 	struct btrfs_stripe stripe;
 
-	if (item->length != head + count * sizeof(stripe))
+	if (length != head + count * sizeof(stripe))
 		return -EUCLEAN;
 	*devids = calloc(2 * count, sizeof(**devids));
 	if (!*devids)
@@ -150,17 +151,17 @@ static int decode_stripes(const struct bp_item *item, uint32_t count, uint64_t *
 	return 0;
 }
 
-int bp_decode_chunk(const struct bp_item *item, struct btrfs_policy_chunk *chunk,
-		    uint64_t **devids)
+int bp_decode_chunk(const struct btrfs_key *key, const void *data, size_t length,
+		    struct btrfs_policy_chunk *chunk, uint64_t **devids)
 {
 	const struct bp_profile *profile;
 	const size_t head = offsetof(struct btrfs_chunk, stripe);
 	struct btrfs_chunk raw;
 
-	if (item->length < head)
+	if (length < head)
 		return -EUCLEAN;
-	memcpy(&raw, item->data, head);
-	chunk->logical = item->key.offset;
+	memcpy(&raw, data, head);
+	chunk->logical = key->offset;
 	chunk->length = le64toh(raw.length);
 	chunk->type = le64toh(raw.type);
 	if (chunk->type & BP_CHUNK_REMAPPED)
@@ -176,17 +177,18 @@ int bp_decode_chunk(const struct bp_item *item, struct btrfs_policy_chunk *chunk
 	chunk->stripe_length = bp_stripe_length(profile, chunk->length, chunk->stripes);
 	if (!chunk->stripe_length)
 		return -EUCLEAN;
-	return decode_stripes(item, chunk->stripes, devids);
+	return decode_stripes(data, length, chunk->stripes, devids);
 }
 
-int bp_decode_block_group(const struct bp_item *item, uint64_t *used)
+int bp_decode_block_group(const struct btrfs_key *key, const void *data, size_t length,
+			  uint64_t *used)
 {
 	struct btrfs_block_group_item raw;
 
-	if (item->length != sizeof(raw) && item->length != BP_LONG_GROUP_SIZE)
+	if (length != sizeof(raw) && length != BP_LONG_GROUP_SIZE)
 		return -EUCLEAN;
-	memcpy(&raw, item->data, sizeof(raw));
+	memcpy(&raw, data, sizeof(raw));
 	*used = le64toh(raw.used);
 	/* The key has the length. */
-	return *used > item->key.offset ? -EUCLEAN : 0;
+	return *used > key->offset ? -EUCLEAN : 0;
 }

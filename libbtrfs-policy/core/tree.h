@@ -7,23 +7,12 @@
 
 #include "core/handle.h"
 
-/* Trees are ordered by these, member by member. */
-struct bp_key {
-	uint64_t objectid;
-	uint8_t type;
-	uint64_t offset;
-};
-
-struct bp_item {
-	struct bp_key key;
-	const void *data;
-	size_t length;
-};
-
-int bp_key_compare(const struct bp_key *a, const struct bp_key *b);
-int bp_tree_walk(struct btrfs_policy_fs *fs, uint64_t tree, const struct bp_key *first,
-		 const struct bp_key *last,
-		 int (*fn)(struct btrfs_policy_fs *fs, const struct bp_item *item, void *user),
+/* Trees are ordered by their keys, member by member. */
+int bp_key_compare(const struct btrfs_key *a, const struct btrfs_key *b);
+int bp_tree_walk(struct btrfs_policy_fs *fs, uint64_t tree, const struct btrfs_key *first,
+		 const struct btrfs_key *last,
+		 int (*fn)(struct btrfs_policy_fs *fs, const struct btrfs_key *key,
+			   const void *data, size_t length, void *user),
 		 void *user);
 /*
  * With the feature remap-tree, which older headers do not have: chunks of that tree, chunks whose
@@ -32,10 +21,11 @@ int bp_tree_walk(struct btrfs_policy_fs *fs, uint64_t tree, const struct bp_key 
 #define BP_CHUNK_REMAP_TREE (1ULL << 12)
 #define BP_CHUNK_REMAPPED (1ULL << 11)
 #define BP_LONG_GROUP_SIZE (sizeof(struct btrfs_block_group_item) + 12)
-int bp_decode_device(const struct bp_item *item, struct btrfs_dev_item *device);
+int bp_decode_device(const void *data, size_t length, struct btrfs_dev_item *device);
 /* -EOPNOTSUPP for a remapped chunk; those of the remap tree become metadata */
-int bp_decode_chunk(const struct bp_item *item, struct btrfs_policy_chunk *chunk,
-		    uint64_t **devids);
-int bp_decode_block_group(const struct bp_item *item, uint64_t *used);
+int bp_decode_chunk(const struct btrfs_key *key, const void *data, size_t length,
+		    struct btrfs_policy_chunk *chunk, uint64_t **devids);
+int bp_decode_block_group(const struct btrfs_key *key, const void *data, size_t length,
+			  uint64_t *used);
 
 #endif

@@ -127,18 +127,18 @@ void btrfs_policy_request_free(struct btrfs_policy_request *request);
 int btrfs_policy_request_add(struct btrfs_policy_request *request,
 			     const char *setting, uint64_t devid, const char *value);
 
-/**
- * enum btrfs_policy_apply_flags - how to apply a request
- * @BTRFS_POLICY_DRY_RUN: check everything, change nothing; the changes say what
+/*
+ * Flags: how to apply a request
+ * BTRFS_POLICY_DRY_RUN: check everything, change nothing; the changes say what
  *	would be
- * @BTRFS_POLICY_FORCE: set roles that leave too few devices for the profiles in
+ * BTRFS_POLICY_FORCE: set roles that leave too few devices for the profiles in
  *	use
- * @BTRFS_POLICY_SAVE: keep settings of the file system for its next mounts too, see
+ * BTRFS_POLICY_SAVE: keep settings of the file system for its next mounts too, see
  *	btrfs_policy_saved_path(); it is part of "all or nothing"
- * @BTRFS_POLICY_ENQUEUE: btrfs_policy_device_add() only: wait for another exclusive
+ * BTRFS_POLICY_ENQUEUE: btrfs_policy_device_add() only: wait for another exclusive
  *	operation instead of giving up
  */
-enum btrfs_policy_apply_flags {
+enum {
 	BTRFS_POLICY_DRY_RUN = 1u << 0,
 	BTRFS_POLICY_FORCE = 1u << 1,
 	BTRFS_POLICY_SAVE = 1u << 2,
@@ -149,13 +149,14 @@ enum btrfs_policy_apply_flags {
 struct btrfs_policy_changes;
 
 /**
- * struct btrfs_policy_change - one wish and what came of it
+ * struct btrfs_policy_change - one wish and what came of it, or a proposal
  * @setting: row of the setting
  * @devid: device or 0
  * @path: path of the device, NULL if none or missing
  * @old_value: value before
  * @new_value: value read back from the kernel (with BTRFS_POLICY_DRY_RUN: the
  *	value that would be written); equal to @old_value if nothing had to change
+ * @reason: of a proposal, see btrfs_policy_suggest(), one line for people; else NULL
  */
 struct btrfs_policy_change {
 	const struct btrfs_policy_setting *setting;
@@ -163,13 +164,14 @@ struct btrfs_policy_change {
 	const char *path;
 	const char *old_value;
 	const char *new_value;
+	const char *reason;
 };
 
 /**
  * btrfs_policy_apply() - carry out a request, all of it or nothing
  * @fs: open handle
  * @request: the wishes
- * @flags: values of enum btrfs_policy_apply_flags or 0
+ * @flags: BTRFS_POLICY_... from above, or 0
  * @changes: receives one row for each wish, in the request's order, to be freed
  *	with btrfs_policy_changes_free(); untouched on failure
  *

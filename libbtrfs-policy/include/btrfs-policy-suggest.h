@@ -14,24 +14,6 @@
 struct btrfs_policy_suggestion;
 
 /**
- * struct btrfs_policy_proposal - one setting that should be another
- * @setting: row of the setting
- * @devid: device or 0
- * @path: path of the device, NULL if none
- * @old_value: value now
- * @new_value: value proposed
- * @reason: one line for people
- */
-struct btrfs_policy_proposal {
-	const struct btrfs_policy_setting *setting;
-	uint64_t devid;
-	const char *path;
-	const char *old_value;
-	const char *new_value;
-	const char *reason;
-};
-
-/**
  * struct btrfs_policy_capacity - how much of a kind the array could hold
  * @kind: kind of chunks
  * @profile: name of the profile in use
@@ -84,13 +66,14 @@ int btrfs_policy_suggest(struct btrfs_policy_fs *fs,
 void btrfs_policy_suggestion_free(struct btrfs_policy_suggestion *suggestion);
 
 /**
- * btrfs_policy_suggestion_proposal() - one proposal; roles first, in order of devid
+ * btrfs_policy_suggestion_proposal() - one setting that should be another; roles
+ *	first, in order of devid
  * @suggestion: suggestion
  * @index: from 0
  *
  * Return: the row, or NULL behind the last one.
  */
-const struct btrfs_policy_proposal *
+const struct btrfs_policy_change *
 btrfs_policy_suggestion_proposal(const struct btrfs_policy_suggestion *suggestion, size_t index);
 
 /**

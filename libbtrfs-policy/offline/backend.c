@@ -132,15 +132,16 @@ static int open_disk(struct bp_offline *off, const char *path)
 
 /* ---- What the chunk tree has -------------------------------------------- */
 
-static int take_device(struct bp_offline *off, const struct bp_item *item)
+static int take_device(struct bp_offline *off, const struct btrfs_key *key, const void *data,
+		     size_t length)
 {
 	struct btrfs_dev_item decoded;
 	struct bp_disk *disk;
 
-	if (bp_decode_device(item, &decoded) || decoded.devid != item->key.offset ||
+	if (bp_decode_device(data, length, &decoded) || decoded.devid != key->offset ||
 	    !decoded.devid || decoded.devid > DEVID_MAX || off->disk_count >= DISKS_MAX)
 		return bp_wrong(off, "the item of device %llu makes no sense",
-				(unsigned long long)item->key.offset);
+				(unsigned long long)key->offset);
 	disk = find_disk(off, decoded.devid);
 	if (!disk)
 		disk = add_disk(off, decoded.devid);
@@ -151,51 +152,48 @@ static int take_device(struct bp_offline *off, const struct bp_item *item)
 	return 0;
 }
 
-static int take_item(void *user, const struct bp_item *item)
+static int take_item(struct bp_offline *off, const struct btrfs_key *key, const void *data,
+		     size_t length)
 {
-	const struct bp_key *key = &item->key;
-	struct bp_offline *off = user;
 
 	if (key->type == BTRFS_CHUNK_ITEM_KEY && key->objectid != BTRFS_FIRST_CHUNK_TREE_OBJECTID)
 		return bp_wrong(off, "the key of chunk %llu makes no sense",
 				(unsigned long long)key->offset);
 	if (key->type == BTRFS_CHUNK_ITEM_KEY)
-		return bp_map_add(off, key->offset, item->data, item->length);
-	return key->type == BTRFS_DEV_ITEM_KEY ? take_device(off, item) : 0;
+		return bp_map_add(off, key->offset, data, length);
+	return key->type == BTRFS_DEV_ITEM_KEY ? take_device(off, key, data, length) : 0;
 }
 
 static int read_chunk_tree(struct bp_offline *off)
 {
-	const struct bp_key first = {}, last = { UINT64_MAX, UINT8_MAX, UINT64_MAX };
+	const struct btrfs_key first = {}, last = { UINT64_MAX, UINT8_MAX, UINT64_MAX };
 	struct bp_root root;
 	int ret = bp_map_array(off);
 
 	if (!ret)
 		ret = bp_offline_root(off, BTRFS_CHUNK_TREE_OBJECTID, &root);
 	if (!ret)
-		ret = bp_offline_walk(off, &root, &first, &last, take_item, off);
+		ret = bp_offline_walk(off, &root, &first, &last, take_item);
 	return ret ? ret : bp_map_check(off);
 }
 
 /* ---- Other devices of it ------------------------------------------------ */
 
 /* What cannot be opened, or is there already, is no loss: it was not asked for. */
-static int add_other(void *user, const char *path, const char *uuid)
-{
-	open_disk(user, path);
-	return 0;
-}
-
 static void add_others(struct bp_offline *off)
 {
 	char uuid[BP_FSID_LENGTH];
+	char **paths = NULL;
 	struct stat st;
 
 	if (off->disk_count >= off->super.num_devices ||
 	    fstat(off->disks[0].fd, &st) < 0 || !S_ISBLK(st.st_mode))
 		return;
 	bp_uuid_text(off->super.fsid, uuid);
-	bp_offline_named("UUID", uuid, add_other, off);
+	bp_offline_named("UUID", uuid, &paths, NULL);
+	for (char **path = paths; path && *path; path++)
+		open_disk(off, *path);
+	btrfs_policy_strv_free(paths);
 }
 
 /* `why` gets a text, to be freed, that says what was wrong with what; NULL without memory. */
@@ -284,42 +282,40 @@ static int offline_dev_info(void *self, struct btrfs_ioctl_dev_info_args *info)
 
 /* ---- Searching ---------------------------------------------------------- */
 
-struct search {
-	struct btrfs_ioctl_search_args_v2 *args;
-	uint64_t filled;
-	uint32_t items;
-};
-
-static int put_item(void *user, const struct bp_item *item)
+/* The value 1 ends the walk: the answer is full. */
+static int put_item(struct bp_offline *off, const struct btrfs_key *key, const void *data,
+		     size_t length)
 {
-	struct search *search = user;
-	uint8_t *to = (uint8_t *)search->args->buf + search->filled;
+	struct btrfs_ioctl_search_args_v2 *args = off->search;
+	uint8_t *to = (uint8_t *)args->buf + off->filled;
 	struct btrfs_ioctl_search_header header = {
-		.objectid = item->key.objectid, .type = item->key.type,
-		.offset = item->key.offset, .len = item->length,
+		.objectid = key->objectid, .type = key->type,
+		.offset = key->offset, .len = length,
 	};
 
-	if (search->args->buf_size - search->filled < sizeof(header) + item->length)
+	if (args->buf_size - off->filled < sizeof(header) + length)
 		return 1;
 	memcpy(to, &header, sizeof(header));
-	memcpy(to + sizeof(header), item->data, item->length);
-	search->filled += sizeof(header) + item->length;
-	return ++search->items == search->args->key.nr_items;
+	memcpy(to + sizeof(header), data, length);
+	off->filled += sizeof(header) + length;
+	return ++off->found == args->key.nr_items;
 }
 
 static int offline_tree_search(void *self, struct btrfs_ioctl_search_args_v2 *args)
 {
-	const struct bp_key min = { args->key.min_objectid, args->key.min_type,
+	const struct btrfs_key min = { args->key.min_objectid, args->key.min_type,
 				    args->key.min_offset };
-	const struct bp_key max = { args->key.max_objectid, args->key.max_type,
+	const struct btrfs_key max = { args->key.max_objectid, args->key.max_type,
 				    args->key.max_offset };
-	struct search search = { .args = args };
+	struct bp_offline *off = self;
 	struct bp_root root;
-	int ret = bp_offline_root(self, args->key.tree_id, &root);
+	int ret = bp_offline_root(off, args->key.tree_id, &root);
 
+	off->search = args;
+	off->filled = off->found = 0;
 	if (!ret)
-		ret = bp_offline_walk(self, &root, &min, &max, put_item, &search);
-	args->key.nr_items = search.items;
+		ret = bp_offline_walk(off, &root, &min, &max, put_item);
+	args->key.nr_items = off->found;
 	return ret < 0 ? ret : 0;
 }
 

@@ -80,31 +80,20 @@ static int decode(struct bp_offline *off, const uint8_t *data, size_t length,
 	return 0;
 }
 
-static int grow(struct bp_offline *off)
-{
-	size_t space = off->chunk_space ? 2 * off->chunk_space : 64;
-	struct btrfs_policy_chunk *chunks;
-
-	if (off->chunk_count < off->chunk_space)
-		return 0;
-	chunks = reallocarray(off->chunks, space, sizeof(*chunks));
-	if (!chunks)
-		return -ENOMEM;
-	off->chunks = chunks;
-	off->chunk_space = space;
-	return 0;
-}
-
 /* A chunk that is known already, from the superblock, is replaced. */
 int bp_map_add(struct bp_offline *off, uint64_t logical, const uint8_t *data, size_t length)
 {
 	struct btrfs_policy_chunk chunk = { .logical = logical };
 	size_t at = position(off, logical), next = at;
 	const struct btrfs_policy_chunk *before, *behind;
-	int ret = grow(off);
+	struct btrfs_policy_chunk *chunks = bp_grown(off->chunks, &off->chunk_space,
+						     off->chunk_count + 1, sizeof(*chunks));
+	int ret;
 
-	if (!ret)
-		ret = decode(off, data, length, &chunk);
+	if (!chunks)
+		return -ENOMEM;
+	off->chunks = chunks;
+	ret = decode(off, data, length, &chunk);
 	if (at < off->chunk_count && off->chunks[at].logical == logical)
 		next++;
 	before = at ? &off->chunks[at - 1] : NULL;
@@ -154,58 +143,58 @@ int bp_map_array(struct bp_offline *off)
 
 /* ---- Places on devices --------------------------------------------------- */
 
-struct extent {
-	uint64_t devid;
-	uint64_t offset;
-	uint64_t length;
-};
-
 static int by_place(const void *a, const void *b)
 {
-	const struct extent *left = a, *right = b;
+	const struct btrfs_policy_chunk *left = a, *right = b;
 
-	if (left->devid != right->devid)
-		return left->devid < right->devid ? -1 : 1;
-	return (left->offset > right->offset) - (left->offset < right->offset);
+	if (*left->devids != *right->devids)
+		return *left->devids < *right->devids ? -1 : 1;
+	return (*left->offsets > *right->offsets) - (*left->offsets < *right->offsets);
 }
 
-/* All stripes in the order of their places; NULL without memory. */
-static struct extent *sorted_extents(const struct bp_offline *off, size_t *count)
+/* All stripes, as chunks of one stripe, in the order of their places; NULL without memory. */
+static struct btrfs_policy_chunk *sorted_stripes(const struct bp_offline *off, size_t *count)
 {
-	struct extent *extents;
+	struct btrfs_policy_chunk *stripes;
 	size_t n = 0;
 
 	for (size_t i = 0; i < off->chunk_count; i++)
 		n += off->chunks[i].stripes;
-	extents = calloc(n + 1, sizeof(*extents));
+	stripes = calloc(n + 1, sizeof(*stripes));
 	*count = n;
-	if (!extents)
+	if (!stripes)
 		return NULL;
 	n = 0;
 	for (size_t i = 0; i < off->chunk_count; i++) {
 		const struct btrfs_policy_chunk *chunk = &off->chunks[i];
+
 		for (uint32_t j = 0; j < chunk->stripes; j++)
-			extents[n++] = (struct extent){ chunk->devids[j], chunk->offsets[j],
-							chunk->stripe_length };
+			stripes[n++] = (struct btrfs_policy_chunk){
+				.stripe_length = chunk->stripe_length, .stripes = 1,
+				.devids = &chunk->devids[j], .offsets = &chunk->offsets[j],
+			};
 	}
-	qsort(extents, n, sizeof(*extents), by_place);
-	return extents;
+	qsort(stripes, n, sizeof(*stripes), by_place);
+	return stripes;
 }
 
 /* No byte of a device belongs to two chunks. */
 int bp_map_check(struct bp_offline *off)
 {
 	size_t count;
-	_cleanup_free_ struct extent *extents = sorted_extents(off, &count);
+	_cleanup_free_ struct btrfs_policy_chunk *stripes = sorted_stripes(off, &count);
 
-	if (!extents)
+	if (!stripes)
 		return -ENOMEM;
-	for (size_t i = 1; i < count; i++)
-		if (extents[i].devid == extents[i - 1].devid &&
-		    extents[i].offset - extents[i - 1].offset < extents[i - 1].length)
+	for (size_t i = 1; i < count; i++) {
+		const struct btrfs_policy_chunk *left = &stripes[i - 1], *right = &stripes[i];
+
+		if (*right->devids == *left->devids &&
+		    *right->offsets - *left->offsets < left->stripe_length)
 			return bp_wrong(off, "two chunks have byte %llu of device %llu",
-					(unsigned long long)extents[i].offset,
-					(unsigned long long)extents[i].devid);
+					(unsigned long long)*right->offsets,
+					(unsigned long long)*right->devids);
+	}
 	return 0;
 }
 

@@ -10,9 +10,25 @@
 
 #include "offline/offline.h"
 
-/* Calls `fn` with each device of a btrfs that has this tag, until it returns other than 0. */
-static int walk(blkid_cache cache, const char *tag, const char *value,
-		int (*fn)(void *user, const char *path, const char *uuid), void *user)
+/* Adds a copy of `text` to a list that ends with NULL. */
+static int append(char ***list, const char *text)
+{
+	size_t count = 0;
+	char **longer;
+
+	while (*list && (*list)[count])
+		count++;
+	longer = reallocarray(*list, count + 2, sizeof(*longer));
+	if (!longer)
+		return -ENOMEM;
+	*list = longer;
+	longer[count] = strdup(text);
+	longer[count + 1] = NULL;
+	return longer[count] ? 0 : -ENOMEM;
+}
+
+static int walk(blkid_cache cache, const char *tag, const char *value, char ***paths,
+		char ***uuids)
 {
 	blkid_dev_iterate iter = blkid_dev_iterate_begin(cache);
 	blkid_dev dev;
@@ -29,14 +45,17 @@ static int walk(blkid_cache cache, const char *tag, const char *value,
 		if (!dev || !blkid_dev_has_tag(dev, "TYPE", "btrfs"))
 			continue;
 		uuid = blkid_get_tag_value(cache, "UUID", blkid_dev_devname(dev));
-		ret = uuid ? fn(user, blkid_dev_devname(dev), uuid) : 0;
+		if (!uuid)
+			continue;
+		ret = append(paths, blkid_dev_devname(dev));
+		if (!ret && uuids)
+			ret = append(uuids, uuid);
 	}
 	blkid_dev_iterate_end(iter);
 	return ret;
 }
 
-int bp_offline_named(const char *tag, const char *value,
-		     int (*fn)(void *user, const char *path, const char *uuid), void *user)
+int bp_offline_named(const char *tag, const char *value, char ***paths, char ***uuids)
 {
 	blkid_cache cache;
 	int ret;
@@ -44,48 +63,39 @@ int bp_offline_named(const char *tag, const char *value,
 	/* No cache of an earlier day: it is the devices of now that count. */
 	if (blkid_get_cache(&cache, "/dev/null") < 0)
 		return -ENOMEM;
-	ret = blkid_probe_all(cache) == 0 ? walk(cache, tag, value, fn, user) : 0;
+	ret = blkid_probe_all(cache) == 0 ? walk(cache, tag, value, paths, uuids) : 0;
 	blkid_put_cache(cache);
 	return ret;
 }
 
 /* ---- What a word means --------------------------------------------------- */
 
-struct candidates {
-	char *path;	/* of the first device of the first one */
-	char *text;	/* all of them: "UUID (DEVICE), UUID (DEVICE)" */
-	size_t count;	/* of file systems */
-};
-
-static int add_candidate(void *user, const char *path, const char *uuid)
-{
-	struct candidates *all = user;
-	char *text;
-
-	if (all->text && strstr(all->text, uuid))
-		return 0;
-	text = bp_format("%s%s%s (%s)", all->text ? all->text : "", all->text ? ", " : "", uuid,
-			 path);
-	free(all->text);
-	all->text = text;
-	all->count++;
-	if (!all->path)
-		all->path = strdup(path);
-	return text && all->path ? 0 : -ENOMEM;
-}
-
-/* NULL in `path` if nothing has this tag. */
+/* The path of the first device that has this tag; -EUCLEAN if file systems share it. */
 static int find(struct bp_offline *off, const char *tag, const char *value, char **path)
 {
-	struct candidates all = {};
-	int ret = bp_offline_named(tag, value, add_candidate, &all);
+	char **paths = NULL, **uuids = NULL;
+	_cleanup_free_ char *text = NULL;	/* "UUID (DEVICE), UUID (DEVICE)" */
+	size_t count = 0;
+	int ret = bp_offline_named(tag, value, &paths, &uuids);
 
-	if (!ret && all.count > 1)
+	for (size_t i = 0; !ret && uuids && uuids[i]; i++) {
+		char *before = text;
+
+		if (before && strstr(before, uuids[i]))
+			continue;
+		text = bp_format("%s%s%s (%s)", before ? before : "", before ? ", " : "",
+				 uuids[i], paths[i]);
+		free(before);
+		ret = text ? 0 : -ENOMEM;
+		count++;
+	}
+	if (!ret && count > 1)
 		ret = bp_wrong(off, "%zu file systems have this label: %s; name one by its UUID",
-			       all.count, all.text);
-	*path = ret ? NULL : bp_steal(all.path);
-	free(all.path);
-	free(all.text);
+			       count, text);
+	if (!ret && count && !(*path = strdup(paths[0])))
+		ret = -ENOMEM;
+	btrfs_policy_strv_free(paths);
+	btrfs_policy_strv_free(uuids);
 	return ret;
 }
 

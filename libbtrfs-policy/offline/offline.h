@@ -51,8 +51,8 @@ struct bp_root {
 	uint64_t generation;	/* 0: any */
 	uint8_t level;
 	uint64_t owner;	/* id of the tree */
-	const struct bp_key *first;	/* NULL: any */
-	const struct bp_key *end;	/* behind its last key; NULL: any */
+	const struct btrfs_key *first;	/* NULL: any */
+	const struct btrfs_key *end;	/* behind its last key; NULL: any */
 };
 
 struct bp_offline {
@@ -66,7 +66,12 @@ struct bp_offline {
 	uint64_t block_at[BP_LEVEL_MAX];	/* its address; 0: none */
 	struct bp_root last_root;	/* searches mostly stay in one tree; owner 0: none */
 	uint64_t bytes;			/* of all devices that are open */
-	uint64_t budget;		/* blocks that the walk may still read */
+	/* The walk under way: its range, and blocks that it may still read. */
+	struct btrfs_key min, max;
+	uint64_t budget;
+	struct btrfs_ioctl_search_args_v2 *search;	/* that it answers */
+	uint64_t filled;				/* bytes of the answer */
+	uint32_t found;					/* items in it */
 	char why[1024];			/* what was wrong with the last thing read */
 };
 
@@ -107,13 +112,13 @@ int bp_map_place(struct bp_offline *off, uint64_t logical, uint32_t mirror, uint
 /* tree.c */
 /* The function's value other than 0 ends the walk and is its result. */
 int bp_offline_root(struct bp_offline *off, uint64_t tree, struct bp_root *root);
-int bp_offline_walk(struct bp_offline *off, const struct bp_root *root, const struct bp_key *min,
-		    const struct bp_key *max, int (*fn)(void *user, const struct bp_item *item),
-		    void *user);
+int bp_offline_walk(struct bp_offline *off, const struct bp_root *root, const struct btrfs_key *min,
+		    const struct btrfs_key *max,
+		    int (*fn)(struct bp_offline *off, const struct btrfs_key *key,
+			       const void *data, size_t length));
 
-/* names.c: another value than 0 ends the walk and is its result */
-int bp_offline_named(const char *tag, const char *value,
-		     int (*fn)(void *user, const char *path, const char *uuid), void *user);
+/* names.c: paths of devices of a btrfs with this tag, up to NULL; `uuids` may be NULL */
+int bp_offline_named(const char *tag, const char *value, char ***paths, char ***uuids);
 /* `path` is to be freed; -EUCLEAN if the word means several file systems. */
 int bp_offline_path(struct bp_offline *off, const char *word, char **path);
 

@@ -24,9 +24,9 @@ enum {
 	AT_ROOT_BYTENR = 176, AT_ROOT_LEVEL = 238, ROOT_ITEM_LEAST = 239,
 };
 
-static struct bp_key key_at(const uint8_t *p)
+static struct btrfs_key key_at(const uint8_t *p)
 {
-	return (struct bp_key){ bp_get64(p), p[8], bp_get64(p + 9) };
+	return (struct btrfs_key){ bp_get64(p), p[8], bp_get64(p + 9) };
 }
 
 /* ---- Blocks ------------------------------------------------------------- */
@@ -46,7 +46,7 @@ static int check_identity(struct bp_offline *off, const uint8_t *block,
 			  const struct bp_root *wanted)
 {
 	unsigned long long bytenr = wanted->bytenr;
-	struct bp_key first, last;
+	struct btrfs_key first, last;
 
 	if (bp_get64(block + AT_BYTENR) != wanted->bytenr || block[AT_LEVEL] != wanted->level ||
 	    bp_get64(block + AT_OWNER) != wanted->owner ||
@@ -84,7 +84,7 @@ static int check_block(struct bp_offline *off, const uint8_t *block, const struc
 	if (ret)
 		return ret;
 	for (uint32_t i = 1; i < count; i++) {
-		struct bp_key left = key_at(entry(block, i - 1)), right = key_at(entry(block, i));
+		struct btrfs_key left = key_at(entry(block, i - 1)), right = key_at(entry(block, i));
 
 		if (bp_key_compare(&left, &right) >= 0)
 			return bp_wrong(off, "block %llu has keys out of order", bytenr);
@@ -167,102 +167,101 @@ static int read_block(struct bp_offline *off, const struct bp_root *wanted, cons
 
 /* ---- Trees -------------------------------------------------------------- */
 
-struct walk {
-	struct bp_offline *off;
-	const struct bp_key *min;
-	const struct bp_key *max;
-	int (*fn)(void *user, const struct bp_item *item);
-	void *user;
-};
-
-static int walk_leaf(const struct walk *walk, const uint8_t *block)
+static int walk_leaf(struct bp_offline *off, const uint8_t *block,
+		     int (*fn)(struct bp_offline *off, const struct btrfs_key *key,
+			       const void *data, size_t length))
 {
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < count_of(block); i++) {
 		const uint8_t *at = entry(block, i);
-		const struct bp_item item = {
-			.key = key_at(at), .length = bp_get32(at + AT_ITEM_SIZE),
-			.data = block + BP_HEADER_SIZE + bp_get32(at + AT_ITEM_OFFSET),
-		};
+		const struct btrfs_key key = key_at(at);
 
-		if (bp_key_compare(&item.key, walk->min) < 0)
+		if (bp_key_compare(&key, &off->min) < 0)
 			continue;
-		if (bp_key_compare(&item.key, walk->max) > 0)
+		if (bp_key_compare(&key, &off->max) > 0)
 			break;
-		ret = walk->fn(walk->user, &item);
+		ret = fn(off, &key, block + BP_HEADER_SIZE + bp_get32(at + AT_ITEM_OFFSET),
+			 bp_get32(at + AT_ITEM_SIZE));
 	}
 	return ret;
 }
 
-static int walk_block(const struct walk *walk, const struct bp_root *wanted);
+static int walk_block(struct bp_offline *off, const struct bp_root *wanted,
+		      int (*fn)(struct bp_offline *off, const struct btrfs_key *key,
+			       const void *data, size_t length));
 
 /* Children behind the range, and those that end before it, are not read. */
-static int walk_children(const struct walk *walk, const struct bp_root *wanted,
-			 const uint8_t *block)
+static int walk_children(struct bp_offline *off, const struct bp_root *wanted,
+			 const uint8_t *block,
+			 int (*fn)(struct bp_offline *off, const struct btrfs_key *key,
+			       const void *data, size_t length))
 {
 	uint32_t count = count_of(block);
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < count; i++) {
 		const uint8_t *pointer = entry(block, i);
-		struct bp_key key = key_at(pointer), next;
+		struct btrfs_key key = key_at(pointer), next;
 		struct bp_root child = {
 			bp_get64(pointer + AT_PTR_BLOCK), bp_get64(pointer + AT_PTR_GENERATION),
 			wanted->level - 1, wanted->owner, &key, wanted->end
 		};
 
-		if (bp_key_compare(&key, walk->max) > 0)
+		if (bp_key_compare(&key, &off->max) > 0)
 			break;
 		if (i + 1 < count) {
 			next = key_at(entry(block, i + 1));
-			if (bp_key_compare(&next, walk->min) <= 0)
+			if (bp_key_compare(&next, &off->min) <= 0)
 				continue;
 			child.end = &next;
 		}
-		ret = walk_block(walk, &child);
+		ret = walk_block(off, &child, fn);
 	}
 	return ret;
 }
 
-static int walk_block(const struct walk *walk, const struct bp_root *wanted)
+static int walk_block(struct bp_offline *off, const struct bp_root *wanted,
+		      int (*fn)(struct bp_offline *off, const struct btrfs_key *key,
+			       const void *data, size_t length))
 {
 	const uint8_t *block;
-	int ret = read_block(walk->off, wanted, &block);
+	int ret = read_block(off, wanted, &block);
 
 	if (ret)
 		return ret;
-	return wanted->level ? walk_children(walk, wanted, block) : walk_leaf(walk, block);
+	return wanted->level ? walk_children(off, wanted, block, fn) : walk_leaf(off, block, fn);
 }
 
 /*
  * Blocks of one tree share no byte, so a walk reads at most as many as fit on the
  * devices, copies included.  Whatever else a tree pretends, the walk ends there.
  */
-int bp_offline_walk(struct bp_offline *off, const struct bp_root *root, const struct bp_key *min,
-		    const struct bp_key *max, int (*fn)(void *user, const struct bp_item *item),
-		    void *user)
+int bp_offline_walk(struct bp_offline *off, const struct bp_root *root, const struct btrfs_key *min,
+		    const struct btrfs_key *max,
+		    int (*fn)(struct bp_offline *off, const struct btrfs_key *key,
+			       const void *data, size_t length))
 {
-	const struct walk walk = { off, min, max, fn, user };
-
+	off->min = *min;
+	off->max = *max;
 	off->budget = off->bytes / off->super.nodesize;
-	return walk_block(&walk, root);
+	return walk_block(off, root, fn);
 }
 
 /* ---- Roots -------------------------------------------------------------- */
 
 /* The last one counts. */
-static int take_root(void *user, const struct bp_item *item)
+static int take_root(struct bp_offline *off, const struct btrfs_key *key, const void *data,
+		     size_t length)
 {
-	struct bp_offline *off = user;
-	const uint8_t *data = item->data;
+	const uint8_t *root = data;
 
-	if (item->length < ROOT_ITEM_LEAST || data[AT_ROOT_LEVEL] >= BP_LEVEL_MAX)
+	if (length < ROOT_ITEM_LEAST || root[AT_ROOT_LEVEL] >= BP_LEVEL_MAX)
 		return bp_wrong(off, "the root of tree %llu makes no sense",
-				(unsigned long long)item->key.objectid);
+				(unsigned long long)key->objectid);
 	off->last_root = (struct bp_root){
-		.bytenr = bp_get64(data + AT_ROOT_BYTENR), .level = data[AT_ROOT_LEVEL],
-		.owner = item->key.objectid,
+		.bytenr = bp_get64(root + AT_ROOT_BYTENR), .level = root[AT_ROOT_LEVEL],
+		.owner = key->objectid,
 	};
 	return 0;
 }
@@ -273,8 +272,8 @@ int bp_offline_root(struct bp_offline *off, uint64_t tree, struct bp_root *root)
 	const struct bp_super *super = &off->super;
 	const struct bp_root top = { super->root, super->generation, super->root_level,
 				     BTRFS_ROOT_TREE_OBJECTID, NULL, NULL };
-	const struct bp_key min = { tree, BTRFS_ROOT_ITEM_KEY, 0 };
-	const struct bp_key max = { tree, BTRFS_ROOT_ITEM_KEY, UINT64_MAX };
+	const struct btrfs_key min = { tree, BTRFS_ROOT_ITEM_KEY, 0 };
+	const struct btrfs_key max = { tree, BTRFS_ROOT_ITEM_KEY, UINT64_MAX };
 	int ret = 0;
 
 	if (tree == BTRFS_CHUNK_TREE_OBJECTID) {
@@ -288,7 +287,7 @@ int bp_offline_root(struct bp_offline *off, uint64_t tree, struct bp_root *root)
 	}
 	if (off->last_root.owner != tree) {
 		off->last_root.owner = 0;
-		ret = bp_offline_walk(off, &top, &min, &max, take_root, off);
+		ret = bp_offline_walk(off, &top, &min, &max, take_root);
 		if (!ret && off->last_root.owner != tree)
 			ret = -ENOENT;
 		if (ret)

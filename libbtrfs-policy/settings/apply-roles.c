@@ -16,7 +16,7 @@
 /* ---- Enough devices? ---------------------------------------------------- */
 
 /* The words for each reason, the same for the kernel's refusal and our own. */
-static int refuse(struct btrfs_policy_fs *fs, enum btrfs_device_roles_reason reason, uint64_t devid,
+static int refuse(struct btrfs_policy_fs *fs, unsigned int reason, uint64_t devid,
 		  const char *detail)
 {
 	static const char *const words[] = {
@@ -63,15 +63,14 @@ static int in_use(struct btrfs_policy_fs *fs, const char *kind, const char *prof
 	return ret;
 }
 
-struct kind {
-	const char *name;
-	uint64_t type;
-	enum btrfs_device_roles_reason reason;
-};
-
-static int check_kind(struct btrfs_policy_fs *fs, const struct kind *kind, uint32_t before,
+static int check_kind(struct btrfs_policy_fs *fs, enum btrfs_policy_kind kind, uint32_t before,
 		      uint32_t after)
 {
+	static const uint32_t reasons[] = {
+		[BTRFS_POLICY_KIND_DATA] = BTRFS_DEVICE_ROLES_TOO_FEW_DATA,
+		[BTRFS_POLICY_KIND_METADATA] = BTRFS_DEVICE_ROLES_TOO_FEW_METADATA,
+		[BTRFS_POLICY_KIND_SYSTEM] = BTRFS_DEVICE_ROLES_TOO_FEW_SYSTEM,
+	};
 	const struct bp_profile *profile;
 
 	for (size_t i = 0; after < before && (profile = bp_profile_at(i)); i++) {
@@ -80,40 +79,39 @@ static int check_kind(struct btrfs_policy_fs *fs, const struct kind *kind, uint3
 
 		if (after >= profile->devs_min)
 			continue;
-		ret = in_use(fs, kind->name, profile->name);
+		ret = in_use(fs, btrfs_policy_kind_name(kind), profile->name);
 		if (ret < 0)
 			return ret;
 		if (!ret)
 			continue;
 		detail = bp_format("%s needs %u, %u would be left", profile->name,
 				   profile->devs_min, after);
-		return refuse(fs, kind->reason, 0, detail);
+		return refuse(fs, reasons[kind], 0, detail);
 	}
 	return 0;
 }
-
-static const struct kind kinds[] = {
-	{ "data", BTRFS_BLOCK_GROUP_DATA, BTRFS_DEVICE_ROLES_TOO_FEW_DATA },
-	{ "metadata", BTRFS_BLOCK_GROUP_METADATA, BTRFS_DEVICE_ROLES_TOO_FEW_METADATA },
-	{ "system", BTRFS_BLOCK_GROUP_SYSTEM, BTRFS_DEVICE_ROLES_TOO_FEW_SYSTEM },
-};
 
 /*
  * Would every profile in use still find its devices?  As in the kernel only a
  * change for the worse is refused: where devices are missing already it must be
  * possible to allow the others more.
  */
-int bp_roles_check(struct btrfs_policy_fs *fs, const struct bp_role_change *changes,
+int bp_roles_check(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_device_role *roles,
 		   size_t count, bool force)
 {
-	uint32_t before[BP_ARRAY_SIZE(kinds)];
+	static const uint64_t types[] = {
+		[BTRFS_POLICY_KIND_DATA] = BTRFS_BLOCK_GROUP_DATA,
+		[BTRFS_POLICY_KIND_METADATA] = BTRFS_BLOCK_GROUP_METADATA,
+		[BTRFS_POLICY_KIND_SYSTEM] = BTRFS_BLOCK_GROUP_SYSTEM,
+	};
+	uint32_t before[BP_ARRAY_SIZE(types)];
 	_cleanup_free_ struct bp_site *sites = NULL;
 	int ret = 0;
 
 	/* The default may come back, as in the kernel, where another one has left its tags. */
 	for (size_t i = 0; fs->info.mixed && i < count; i++)
-		if (changes[i].new_role != BTRFS_POLICY_ROLE_DATA_PREFERRED)
-			return refuse(fs, BTRFS_DEVICE_ROLES_MIXED, changes[i].devid, NULL);
+		if (roles[i].role != BTRFS_POLICY_ROLE_DATA_PREFERRED)
+			return refuse(fs, BTRFS_DEVICE_ROLES_MIXED, roles[i].devid, NULL);
 	if (!count || force || fs->info.mixed)
 		return 0;
 	sites = calloc(fs->device_count, sizeof(*sites));
@@ -124,38 +122,29 @@ int bp_roles_check(struct btrfs_policy_fs *fs, const struct bp_role_change *chan
 		sites[i].role = fs->devices[i].pub.role;
 		sites[i].writeable = fs->devices[i].writeable;
 	}
-	for (size_t i = 0; i < BP_ARRAY_SIZE(kinds); i++)
-		before[i] = bp_allowed_sites(sites, fs->device_count, kinds[i].type);
+	for (size_t i = 0; i < BP_ARRAY_SIZE(types); i++)
+		before[i] = bp_allowed_sites(sites, fs->device_count, types[i]);
 	for (size_t i = 0; i < count; i++)
-		bp_site_find(sites, fs->device_count, changes[i].devid)->role =
-			changes[i].new_role;
-	for (size_t i = 0; !ret && i < BP_ARRAY_SIZE(kinds); i++)
-		ret = check_kind(fs, &kinds[i], before[i],
-				 bp_allowed_sites(sites, fs->device_count, kinds[i].type));
+		bp_site_find(sites, fs->device_count, roles[i].devid)->role = roles[i].role;
+	for (size_t i = 0; !ret && i < BP_ARRAY_SIZE(types); i++)
+		ret = check_kind(fs, i, before[i],
+				 bp_allowed_sites(sites, fs->device_count, types[i]));
 	return ret;
 }
 
 /* ---- Our series: one ioctl ---------------------------------------------- */
 
-static int write_together(struct btrfs_policy_fs *fs, const struct bp_role_change *changes,
+static int write_together(struct btrfs_policy_fs *fs, struct btrfs_ioctl_device_role *roles,
 			  size_t count, bool force)
 {
-	_cleanup_free_ struct btrfs_ioctl_device_role *list = calloc(count, sizeof(*list));
 	struct btrfs_ioctl_device_roles_args args = {
 		.op = BTRFS_DEVICE_ROLES_SET,
 		.nr = count,
-		.devices = (uintptr_t)list,
+		.devices = (uintptr_t)roles,
 		.flags = force ? BTRFS_DEVICE_ROLES_FORCE : 0,
 	};
-	int ret;
+	int ret = fs->ops->roles(fs->backend, &args);
 
-	if (!list)
-		return bp_nomem(fs);
-	for (size_t i = 0; i < count; i++) {
-		list[i].devid = changes[i].devid;
-		list[i].role = changes[i].new_role;
-	}
-	ret = fs->ops->roles(fs->backend, &args);
 	if (ret < 0 && args.reason) {
 		refuse(fs, args.reason, args.failed_devid, NULL);
 		return ret;
@@ -191,14 +180,14 @@ static int hint_write(struct btrfs_policy_fs *fs, uint64_t devid, uint64_t type)
 	return text ? bp_sysfs_write(fs, BP_FILE_HINT, devid, text) : bp_nomem(fs);
 }
 
-static int hint_put_back(struct btrfs_policy_fs *fs, const struct bp_role_change *changes,
+static int hint_put_back(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_device_role *roles,
 			 const uint64_t *types, size_t done, int err)
 {
 	_cleanup_free_ char *first = strdup(fs->error);
 	int failed = 0;
 
 	for (size_t i = done; i-- > 0;) {
-		int ret = hint_write(fs, changes[i].devid, types[i]);
+		int ret = hint_write(fs, roles[i].devid, types[i]);
 
 		failed = failed ? failed : ret;
 	}
@@ -208,8 +197,8 @@ static int hint_put_back(struct btrfs_policy_fs *fs, const struct bp_role_change
 	return first ? bp_error(fs, err, "%s", first) : err;
 }
 
-static int write_one_by_one(struct btrfs_policy_fs *fs, const struct bp_role_change *changes,
-			    size_t count)
+static int write_one_by_one(struct btrfs_policy_fs *fs,
+			    const struct btrfs_ioctl_device_role *roles, size_t count)
 {
 	_cleanup_free_ uint64_t *types = calloc(count, sizeof(*types));
 	int ret;
@@ -217,34 +206,33 @@ static int write_one_by_one(struct btrfs_policy_fs *fs, const struct bp_role_cha
 	if (!types)
 		return bp_nomem(fs);
 	for (size_t i = 0; i < count; i++) {
-		ret = hint_read(fs, changes[i].devid, &types[i]);
+		ret = hint_read(fs, roles[i].devid, &types[i]);
 		if (ret)
 			return ret;
 		/* Their file takes the role alone and would wipe every other bit of the field. */
 		if (bp_role_other_bits(types[i]))
 			return bp_error(fs, -EOPNOTSUPP,
 					"cannot change the role of device %llu of '%s': its type 0x%llx has bits that this kernel's file would wipe; use a kernel with the btrfs-policy series",
-					(unsigned long long)changes[i].devid, fs->mount_point,
+					(unsigned long long)roles[i].devid, fs->mount_point,
 					(unsigned long long)types[i]);
 	}
 	for (size_t i = 0; i < count; i++) {
-		ret = hint_write(fs, changes[i].devid,
-				 bp_role_to_disk(changes[i].new_role, types[i]));
+		ret = hint_write(fs, roles[i].devid, bp_role_to_disk(roles[i].role, types[i]));
 		if (ret)
-			return hint_put_back(fs, changes, types, i, ret);
+			return hint_put_back(fs, roles, types, i, ret);
 	}
 	return 0;
 }
 
-int bp_roles_write(struct btrfs_policy_fs *fs, const struct bp_role_change *changes,
+int bp_roles_write(struct btrfs_policy_fs *fs, struct btrfs_ioctl_device_role *roles,
 		   size_t count, bool force)
 {
 	for (size_t i = 0; i < count; i++)
-		if (changes[i].new_role > BTRFS_POLICY_ROLE_METADATA_ONLY)
+		if (roles[i].role > BTRFS_POLICY_ROLE_METADATA_ONLY)
 			return bp_error(fs, -EINVAL,
 					"cannot set device %llu back to a foreign role",
-					(unsigned long long)changes[i].devid);
+					(unsigned long long)roles[i].devid);
 	if (bp_is_hint_kernel(fs))
-		return write_one_by_one(fs, changes, count);
-	return write_together(fs, changes, count, force);
+		return write_one_by_one(fs, roles, count);
+	return write_together(fs, roles, count, force);
 }

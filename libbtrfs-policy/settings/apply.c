@@ -8,36 +8,35 @@
 
 #include "settings/settings.h"
 
-struct wish {
-	char *setting;
-	char *value;
-	uint64_t devid;
-};
-
 struct btrfs_policy_request {
-	struct wish *wishes;
+	struct bp_change *wishes;	/* name, wanted and the devid are set */
 	size_t count;
-};
-
-struct row {
-	struct btrfs_policy_change pub;
-	const struct bp_setting *setting;
-	char *path;
-	char *old_value;
-	char *wanted;
-	char *new_value;
-	bool written;
 };
 
 struct btrfs_policy_changes {
-	struct row *rows;
+	struct bp_change *rows;
 	size_t count;
-	struct bp_role_change *roles; /* the rows that change a role */
+	/* Of the rows that change a role, as the ioctl takes them: new ones and those before. */
+	struct btrfs_ioctl_device_role *roles;
+	struct btrfs_ioctl_device_role *old_roles;
 	size_t role_count;
 	bool roles_written;
 };
 
 /* ---- Requests ----------------------------------------------------------- */
+
+static void free_rows(struct bp_change *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(rows[i].name);
+		free(rows[i].wanted);
+		free((char *)rows[i].pub.path);
+		free((char *)rows[i].pub.old_value);
+		if (rows[i].pub.new_value != rows[i].wanted)
+			free((char *)rows[i].pub.new_value);
+	}
+	free(rows);
+}
 
 BP_PUBLIC struct btrfs_policy_request *btrfs_policy_request_new(void)
 {
@@ -48,29 +47,30 @@ BP_PUBLIC void btrfs_policy_request_free(struct btrfs_policy_request *request)
 {
 	if (!request)
 		return;
-	for (size_t i = 0; i < request->count; i++) {
-		free(request->wishes[i].setting);
-		free(request->wishes[i].value);
-	}
-	free(request->wishes);
+	free_rows(request->wishes, request->count);
 	free(request);
 }
 
 BP_PUBLIC int btrfs_policy_request_add(struct btrfs_policy_request *request,
 				       const char *setting, uint64_t devid, const char *value)
 {
-	struct wish wish = { strdup(setting), strdup(value), devid };
-	struct wish *wishes;
+	struct bp_change *wishes = reallocarray(request->wishes, request->count + 1,
+						sizeof(*wishes));
+	struct bp_change *wish;
 
-	wishes = reallocarray(request->wishes, request->count + 1, sizeof(*wishes));
-	if (wishes)
-		request->wishes = wishes;
-	if (!wishes || !wish.setting || !wish.value) {
-		free(wish.setting);
-		free(wish.value);
+	if (!wishes)
+		return -ENOMEM;
+	request->wishes = wishes;
+	wish = &wishes[request->count];
+	*wish = (struct bp_change){
+		.pub.devid = devid, .name = strdup(setting), .wanted = strdup(value),
+	};
+	if (!wish->name || !wish->wanted) {
+		free(wish->name);
+		free(wish->wanted);
 		return -ENOMEM;
 	}
-	wishes[request->count++] = wish;
+	request->count++;
 	return 0;
 }
 
@@ -80,14 +80,9 @@ BP_PUBLIC void btrfs_policy_changes_free(struct btrfs_policy_changes *changes)
 {
 	if (!changes)
 		return;
-	for (size_t i = 0; i < changes->count; i++) {
-		free(changes->rows[i].path);
-		free(changes->rows[i].old_value);
-		free(changes->rows[i].wanted);
-		free(changes->rows[i].new_value);
-	}
-	free(changes->rows);
+	free_rows(changes->rows, changes->count);
 	free(changes->roles);
+	free(changes->old_roles);
 	free(changes);
 }
 
@@ -107,32 +102,33 @@ btrfs_policy_changes_at(const struct btrfs_policy_changes *changes, size_t index
 
 /* ---- Checking ----------------------------------------------------------- */
 
-static bool is_role(const struct row *row)
+static bool is_role(const struct bp_change *row)
 {
 	return row->setting->pub.scope == BTRFS_POLICY_SCOPE_DEVICE;
 }
 
 static int refuse_twice(struct btrfs_policy_fs *fs, const struct btrfs_policy_changes *changes,
-			const struct wish *wish)
+			const struct bp_change *wish)
 {
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct btrfs_policy_change *pub = &changes->rows[i].pub;
 
-		if (pub->devid != wish->devid || strcmp(pub->setting->name, wish->setting))
+		if (pub->devid != wish->pub.devid || strcmp(pub->setting->name, wish->name))
 			continue;
-		if (!wish->devid)
+		if (!wish->pub.devid)
 			return bp_error(fs, -EINVAL, "the %s is given twice",
 					pub->setting->title);
 		return bp_error(fs, -EINVAL, "the %s of device %llu is given twice",
-				pub->setting->title, (unsigned long long)wish->devid);
+				pub->setting->title, (unsigned long long)wish->pub.devid);
 	}
 	return 0;
 }
 
-static int check_value(struct btrfs_policy_fs *fs, struct row *row, const char *text)
+static int check_value(struct btrfs_policy_fs *fs, struct bp_change *row, const char *text)
 {
 	const struct bp_setting *setting = row->setting;
 	_cleanup_free_ char *what = bp_format("change the %s", setting->pub.title);
+	char *old = NULL;
 	int ret;
 
 	if (!what)
@@ -146,39 +142,40 @@ static int check_value(struct btrfs_policy_fs *fs, struct row *row, const char *
 		return bp_error(fs, -EROFS,
 				"cannot change roles of '%s': it is mounted read-only; mount it read-write first",
 				fs->mount_point);
-	return bp_setting_read(fs, setting, row->pub.devid, &row->old_value);
+	ret = bp_setting_read(fs, setting, row->pub.devid, &old);
+	row->pub.old_value = old;
+	return ret;
 }
 
-static int fill_row(struct btrfs_policy_fs *fs, struct row *row, const struct wish *wish)
+static int fill_row(struct btrfs_policy_fs *fs, struct bp_change *row, const struct bp_change *wish)
 {
 	const struct bp_device *device;
 	int ret;
 
 	row->pub.setting = &row->setting->pub;
-	row->pub.devid = wish->devid;
-	ret = bp_setting_check_device(fs, row->setting, wish->devid);
+	row->pub.devid = wish->pub.devid;
+	ret = bp_setting_check_device(fs, row->setting, wish->pub.devid);
 	if (!ret)
-		ret = check_value(fs, row, wish->value);
+		ret = check_value(fs, row, wish->wanted);
 	if (ret)
 		return ret;
-	row->pub.old_value = row->old_value;
 	row->pub.new_value = row->wanted;
-	device = wish->devid ? bp_device_find(fs, wish->devid) : NULL;
+	device = row->pub.devid ? bp_device_find(fs, row->pub.devid) : NULL;
 	if (!device || !device->pub.path)
 		return 0;
-	row->pub.path = row->path = strdup(device->pub.path);
-	return row->path ? 0 : bp_nomem(fs);
+	row->pub.path = strdup(device->pub.path);
+	return row->pub.path ? 0 : bp_nomem(fs);
 }
 
 static int check_wish(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes,
-		      const struct wish *wish)
+		      const struct bp_change *wish)
 {
-	const struct bp_setting *setting = bp_setting_find(wish->setting);
-	struct row *row = &changes->rows[changes->count];
+	const struct bp_setting *setting = bp_setting_find(wish->name);
+	struct bp_change *row = &changes->rows[changes->count];
 	int ret;
 
 	if (!setting)
-		return bp_error(fs, -EINVAL, "there is no setting '%s'", wish->setting);
+		return bp_error(fs, -EINVAL, "there is no setting '%s'", wish->name);
 	ret = refuse_twice(fs, changes, wish);
 	if (ret)
 		return ret;
@@ -187,9 +184,9 @@ static int check_wish(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *c
 	return fill_row(fs, row, wish);
 }
 
-static bool differs(const struct row *row)
+static bool differs(const struct bp_change *row)
 {
-	return strcmp(row->old_value, row->wanted);
+	return strcmp(row->pub.old_value, row->wanted);
 }
 
 static int check_request(struct btrfs_policy_fs *fs, const struct btrfs_policy_request *request,
@@ -202,22 +199,26 @@ static int check_request(struct btrfs_policy_fs *fs, const struct btrfs_policy_r
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < changes->count; i++) {
-		const struct row *row = &changes->rows[i];
-		struct bp_role_change *change = &changes->roles[changes->role_count];
+		const struct bp_change *row = &changes->rows[i];
+		enum btrfs_policy_role role;
 
 		if (!is_role(row) || !differs(row))
 			continue;
-		change->devid = row->pub.devid;
-		change->old_role = bp_device_find(fs, row->pub.devid)->pub.role;
-		btrfs_policy_role_parse(row->wanted, &change->new_role);
-		changes->role_count++;
+		btrfs_policy_role_parse(row->wanted, &role);
+		changes->roles[changes->role_count] = (struct btrfs_ioctl_device_role){
+			.devid = row->pub.devid, .role = role,
+		};
+		changes->old_roles[changes->role_count++] = (struct btrfs_ioctl_device_role){
+			.devid = row->pub.devid,
+			.role = bp_device_find(fs, row->pub.devid)->pub.role,
+		};
 	}
 	return bp_roles_check(fs, changes->roles, changes->role_count, force);
 }
 
 /* ---- Writing ------------------------------------------------------------ */
 
-static int write_value(struct btrfs_policy_fs *fs, const struct row *row, const char *value)
+static int write_value(struct btrfs_policy_fs *fs, const struct bp_change *row, const char *value)
 {
 	_cleanup_free_ char *text = row->setting->to_file(value);
 	const char *file;
@@ -236,7 +237,7 @@ static int write_all(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *ch
 	int ret;
 
 	for (size_t i = 0; i < changes->count; i++) {
-		struct row *row = &changes->rows[i];
+		struct bp_change *row = &changes->rows[i];
 
 		if (is_role(row) || !differs(row))
 			continue;
@@ -255,19 +256,20 @@ static int write_all(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *ch
 /* ---- Reading back ------------------------------------------------------- */
 
 /* A policy written without a parameter comes back with its default one. */
-static bool took(const struct row *row)
+static bool took(const struct bp_change *row)
 {
 	size_t length = strlen(row->wanted);
+	const char *rest = row->pub.new_value + length;
 
-	if (strncmp(row->wanted, row->new_value, length))
+	if (strncmp(row->wanted, row->pub.new_value, length))
 		return false;
-	return !row->new_value[length] ||
-	       (row->new_value[length] == ':' && !strchr(row->wanted, ':'));
+	return !*rest || (*rest == ':' && !strchr(row->wanted, ':'));
 }
 
-static int read_row_back(struct btrfs_policy_fs *fs, struct row *row)
+static int read_row_back(struct btrfs_policy_fs *fs, struct bp_change *row)
 {
 	enum btrfs_policy_role role;
+	char *shown = NULL;
 	int ret;
 
 	if (!differs(row))
@@ -276,35 +278,30 @@ static int read_row_back(struct btrfs_policy_fs *fs, struct row *row)
 		ret = bp_role_current(fs, row->pub.devid, &role);
 		if (ret)
 			return ret;
-		row->new_value = strdup(btrfs_policy_role_name(role));
-		if (!row->new_value)
+		shown = strdup(btrfs_policy_role_name(role));
+		if (!shown)
 			return bp_nomem(fs);
 		bp_device_find(fs, row->pub.devid)->pub.role = role;
 	} else {
-		ret = bp_setting_read(fs, row->setting, 0, &row->new_value);
+		ret = bp_setting_read(fs, row->setting, 0, &shown);
 		if (ret)
 			return ret;
 	}
-	row->pub.new_value = row->new_value;
+	row->pub.new_value = shown;
 	if (took(row))
 		return 0;
 	return bp_error(fs, -EIO, "the kernel took '%s' as the %s of '%s' but shows '%s'",
-			row->wanted, row->setting->pub.title, fs->mount_point, row->new_value);
+			row->wanted, row->setting->pub.title, fs->mount_point, shown);
 }
 
 /* ---- Putting back ------------------------------------------------------- */
 
 static int undo_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes)
 {
-	for (size_t i = 0; i < changes->role_count; i++) {
-		struct bp_role_change *change = &changes->roles[i];
-		enum btrfs_policy_role wanted = change->new_role;
-
-		change->new_role = change->old_role;
-		change->old_role = wanted;
-		bp_device_find(fs, change->devid)->pub.role = change->new_role;
-	}
-	return bp_roles_write(fs, changes->roles, changes->role_count, true);
+	for (size_t i = 0; i < changes->role_count; i++)
+		bp_device_find(fs, changes->old_roles[i].devid)->pub.role =
+			changes->old_roles[i].role;
+	return bp_roles_write(fs, changes->old_roles, changes->role_count, true);
 }
 
 /* Keeps the first error and says behind it what became of the rest. */
@@ -315,8 +312,8 @@ static int put_back(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *cha
 	int failed = any ? undo_roles(fs, changes) : 0;
 
 	for (size_t i = changes->count; i-- > 0;) {
-		struct row *row = &changes->rows[i];
-		int ret = row->written ? write_value(fs, row, row->old_value) : 0;
+		struct bp_change *row = &changes->rows[i];
+		int ret = row->written ? write_value(fs, row, row->pub.old_value) : 0;
 
 		any |= row->written;
 		failed = failed ? failed : ret;
@@ -348,19 +345,9 @@ static int carry_out(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *ch
 static int compose_and_carry_out(struct btrfs_policy_fs *fs,
 				 struct btrfs_policy_changes *changes, unsigned int flags)
 {
-	_cleanup_free_ struct bp_saved_value *values = calloc(changes->count + 1, sizeof(*values));
 	_cleanup_free_ char *text = NULL;
-	size_t count = 0;
-	int ret;
+	int ret = bp_saved_compose(fs, changes->rows, changes->count, &text);
 
-	if (!values)
-		return bp_nomem(fs);
-	for (size_t i = 0; i < changes->count; i++)
-		if (!is_role(&changes->rows[i]))
-			values[count++] = (struct bp_saved_value){
-				changes->rows[i].setting->pub.name, changes->rows[i].wanted, false
-			};
-	ret = bp_saved_compose(fs, values, count, &text);
 	if (ret || flags & BTRFS_POLICY_DRY_RUN)
 		return ret;
 	return carry_out(fs, changes, flags, text);
@@ -398,7 +385,8 @@ BP_PUBLIC int btrfs_policy_apply(struct btrfs_policy_fs *fs,
 		return bp_nomem(fs);
 	new->rows = calloc(request->count + 1, sizeof(*new->rows));
 	new->roles = calloc(request->count + 1, sizeof(*new->roles));
-	if (!new->rows || !new->roles)
+	new->old_roles = calloc(request->count + 1, sizeof(*new->old_roles));
+	if (!new->rows || !new->roles || !new->old_roles)
 		return bp_nomem(fs);
 	ret = check_request(fs, request, new, flags & BTRFS_POLICY_FORCE);
 	for (size_t i = 0; i < new->count; i++)

@@ -177,8 +177,16 @@ BP_PUBLIC int btrfs_policy_saved_path(struct btrfs_policy_fs *fs, char **path)
 
 /* ---- Writing ------------------------------------------------------------ */
 
-static void write_old_lines(struct btrfs_policy_fs *fs, FILE *stream, const char *old,
-			    struct bp_saved_value *values, size_t count)
+/* Unless an earlier line has it. */
+static void write_value(FILE *stream, struct bp_change *change)
+{
+	if (!change->saved)
+		fprintf(stream, "%s = %s\n", change->pub.setting->name, change->wanted);
+	change->saved = true;
+}
+
+static void write_old_lines(FILE *stream, const char *old,
+			    struct bp_change *changes, size_t count)
 {
 	struct line line = {};
 
@@ -186,19 +194,18 @@ static void write_old_lines(struct btrfs_policy_fs *fs, FILE *stream, const char
 		size_t i = 0;
 
 		split_line(&line);
-		while (i < count && !is_named(&line, values[i].name))
+		while (i < count && (changes[i].pub.devid ||
+				     !is_named(&line, changes[i].pub.setting->name)))
 			i++;
 		if (i == count)
 			fprintf(stream, "%.*s\n", (int)line.length, line.start);
-		else if (!values[i].written)
-			fprintf(stream, "%s = %s\n", values[i].name, values[i].value);
-		if (i < count)
-			values[i].written = true;
+		else
+			write_value(stream, &changes[i]);
 	}
 }
 
 /* The text of the file with these values put in; all other lines stay as they are. */
-int bp_saved_compose(struct btrfs_policy_fs *fs, struct bp_saved_value *values, size_t count,
+int bp_saved_compose(struct btrfs_policy_fs *fs, struct bp_change *changes, size_t count,
 		     char **text)
 {
 	_cleanup_free_ char *old = NULL;
@@ -219,10 +226,10 @@ int bp_saved_compose(struct btrfs_policy_fs *fs, struct bp_saved_value *values, 
 	stream = open_memstream(text, &length);
 	if (!stream)
 		return bp_nomem(fs);
-	write_old_lines(fs, stream, old, values, count);
+	write_old_lines(stream, old, changes, count);
 	for (size_t i = 0; i < count; i++)
-		if (!values[i].written)
-			fprintf(stream, "%s = %s\n", values[i].name, values[i].value);
+		if (!changes[i].pub.devid)
+			write_value(stream, &changes[i]);
 	if (!fclose(stream))
 		return 0;
 	free(*text);

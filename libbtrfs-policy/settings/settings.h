@@ -45,26 +45,24 @@ int bp_value_number(const char *text, char **value);
 int bp_value_bool(const char *text, char **value);
 int bp_value_readahead(const char *text, char **value);
 
-/* apply-roles.c */
-struct bp_role_change {
-	uint64_t devid;
-	enum btrfs_policy_role old_role;
-	enum btrfs_policy_role new_role;
+/* One change, from the wish on; all texts are its own. */
+struct bp_change {
+	struct btrfs_policy_change pub;	/* new_value is `wanted` until it has been read back */
+	char *name;			/* as the request has it */
+	char *wanted;			/* the value */
+	const struct bp_setting *setting;
+	bool written;			/* to the kernel */
+	bool saved;			/* in the text of the file */
 };
 
-int bp_roles_check(struct btrfs_policy_fs *fs, const struct bp_role_change *changes,
+/* apply-roles.c: `roles` as the ioctl takes them, with values of enum btrfs_policy_role */
+int bp_roles_check(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_device_role *roles,
 		   size_t count, bool force);
-int bp_roles_write(struct btrfs_policy_fs *fs, const struct bp_role_change *changes,
+int bp_roles_write(struct btrfs_policy_fs *fs, struct btrfs_ioctl_device_role *roles,
 		   size_t count, bool force);
 
-/* saved.c */
-struct bp_saved_value {
-	const char *name;
-	const char *value;
-	bool written;
-};
-
-int bp_saved_compose(struct btrfs_policy_fs *fs, struct bp_saved_value *values, size_t count,
+/* saved.c: roles among the changes are left out, as the file system keeps them */
+int bp_saved_compose(struct btrfs_policy_fs *fs, struct bp_change *changes, size_t count,
 		     char **text);
 int bp_saved_write(struct btrfs_policy_fs *fs, const char *text);
 int bp_saved_lock(struct btrfs_policy_fs *fs, int *lock);

@@ -16,8 +16,8 @@ static int fill(const struct bp_site *sites, size_t count, uint64_t type, bool f
 		uint64_t *bytes)
 {
 	_cleanup_free_ struct bp_site *left = calloc(count, sizeof(*left));
-	_cleanup_free_ uint64_t *devids = calloc(bp_target_capacity(count), sizeof(*devids));
-	struct bp_target target = { .devids = devids };
+	_cleanup_free_ uint64_t *devids = calloc(bp_stripes_most(count), sizeof(*devids));
+	struct btrfs_policy_chunk made;
 	int ret = left && devids ? 0 : -ENOMEM;
 
 	*bytes = 0;
@@ -26,21 +26,21 @@ static int fill(const struct bp_site *sites, size_t count, uint64_t type, bool f
 		left[i].room = sites[i].size > BP_DEVICE_RESERVED ?
 			       sites[i].size - BP_DEVICE_RESERVED : 0;
 	}
-	while (!ret && (ret = bp_select(left, count, type, &target)) == 0) {
+	while (!ret && (ret = bp_select(left, count, type, &made, devids, NULL)) == 0) {
 		uint64_t room, number = UINT64_MAX;
 
-		if (first && bp_not_first_choice(left, count, type, devids, target.stripes))
+		if (first && bp_not_first_choice(left, count, type, devids, made.stripes))
 			break;
 		/* How often the same chunk can be made before another device would be better. */
-		for (uint32_t i = 0; i < target.stripes; i++) {
+		for (uint32_t i = 0; i < made.stripes; i++) {
 			room = bp_site_find(left, count, devids[i])->room;
 			number = room < number ? room : number;
 		}
-		number /= target.stripe_length * STEP_PART;
+		number /= made.stripe_length * STEP_PART;
 		number = number ? number : 1;
-		*bytes += number * target.length;
-		for (uint32_t i = 0; i < target.stripes; i++)
-			bp_site_find(left, count, devids[i])->room -= number * target.stripe_length;
+		*bytes += number * made.length;
+		for (uint32_t i = 0; i < made.stripes; i++)
+			bp_site_find(left, count, devids[i])->room -= number * made.stripe_length;
 	}
 	return ret == -ENOSPC ? 0 : ret;
 }

@@ -37,7 +37,7 @@ BP_PUBLIC void btrfs_policy_suggestion_free(struct btrfs_policy_suggestion *sugg
 
 BP_DEFINE_CLEANUP(struct btrfs_policy_suggestion *, btrfs_policy_suggestion_free);
 
-BP_PUBLIC const struct btrfs_policy_proposal *
+BP_PUBLIC const struct btrfs_policy_change *
 btrfs_policy_suggestion_proposal(const struct btrfs_policy_suggestion *suggestion, size_t index)
 {
 	return index < suggestion->proposal_count ? &suggestion->proposals[index] : NULL;
@@ -89,10 +89,10 @@ static int propose(struct btrfs_policy_suggestion *suggestion, const char *setti
 		   const struct bp_device *device, const char *old_value, const char *new_value,
 		   char *reason)
 {
-	struct btrfs_policy_proposal *longer =
+	struct btrfs_policy_change *longer =
 		reallocarray(suggestion->proposals, suggestion->proposal_count + 1,
 			     sizeof(*longer));
-	struct btrfs_policy_proposal *row;
+	struct btrfs_policy_change *row;
 
 	if (!longer) {
 		free(reason);
@@ -112,17 +112,6 @@ static int propose(struct btrfs_policy_suggestion *suggestion, const char *setti
 
 /* ---- Facts -------------------------------------------------------------- */
 
-struct facts {
-	struct btrfs_policy_suggestion *suggestion;
-	const struct btrfs_policy_placement *placement;
-	uint32_t fast;
-	uint32_t slow;
-	uint64_t fast_bytes;
-	uint64_t bytes;
-	const struct bp_profile *data;		/* the one that needs most devices */
-	const struct bp_profile *mirrored;	/* data with most copies on different devices */
-};
-
 /* A disk on USB may be unplugged, and says little about what it is. */
 static bool is_fast(const struct bp_device *device)
 {
@@ -130,7 +119,8 @@ static bool is_fast(const struct bp_device *device)
 	       !(device->pub.transport && !strcmp(device->pub.transport, "usb"));
 }
 
-static void find_facts(const struct btrfs_policy_fs *fs, struct facts *facts)
+static void find_facts(const struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *facts,
+		       const struct btrfs_policy_placement *placement)
 {
 	for (size_t i = 0; i < fs->device_count; i++) {
 		const struct bp_device *device = &fs->devices[i];
@@ -142,8 +132,8 @@ static void find_facts(const struct btrfs_policy_fs *fs, struct facts *facts)
 		facts->fast_bytes += is_fast(device) ? device->pub.size : 0;
 		facts->bytes += device->pub.size;
 	}
-	for (size_t i = 0; i < facts->placement->profile_count; i++) {
-		const struct btrfs_policy_profile_usage *usage = &facts->placement->profiles[i];
+	for (size_t i = 0; i < placement->profile_count; i++) {
+		const struct btrfs_policy_profile_usage *usage = &placement->profiles[i];
 		const struct bp_profile *profile = bp_profile_of(usage->type);
 
 		if (usage->kind != BTRFS_POLICY_KIND_DATA)
@@ -158,19 +148,19 @@ static void find_facts(const struct btrfs_policy_fs *fs, struct facts *facts)
 
 /* ---- Roles -------------------------------------------------------------- */
 
-static uint32_t data_needs(const struct facts *facts)
+static uint32_t data_needs(const struct btrfs_policy_suggestion *facts)
 {
 	return facts->data ? facts->data->devs_min : 1;
 }
 
 /* Could data do without the SSDs, and would it not miss them? */
-static bool may_exclude_data(const struct facts *facts)
+static bool may_exclude_data(const struct btrfs_policy_suggestion *facts)
 {
 	return facts->slow >= data_needs(facts) &&
 	       facts->fast_bytes / LARGE_PERCENT < facts->bytes / 100;
 }
 
-static char *role_reason(const struct facts *facts, const struct bp_device *device)
+static char *role_reason(const struct btrfs_policy_suggestion *facts, const struct bp_device *device)
 {
 	const char *how = device->pub.transport ? device->pub.transport : "not rotational";
 	unsigned int percent = facts->bytes ? facts->fast_bytes * 100 / facts->bytes : 0;
@@ -185,7 +175,7 @@ static char *role_reason(const struct facts *facts, const struct bp_device *devi
 			 how, percent);
 }
 
-static int propose_roles(struct btrfs_policy_fs *fs, struct facts *facts)
+static int propose_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *facts)
 {
 	const char *role = may_exclude_data(facts) ? "metadata-only" : "metadata-preferred";
 	int ret = 0;
@@ -195,13 +185,13 @@ static int propose_roles(struct btrfs_policy_fs *fs, struct facts *facts)
 
 		if (is_fast(device) && device->writeable &&
 		    device->pub.role == BTRFS_POLICY_ROLE_DATA_PREFERRED)
-			ret = propose(facts->suggestion, "role", device, "data-preferred", role,
+			ret = propose(facts, "role", device, "data-preferred", role,
 				      role_reason(facts, device));
 	}
 	return ret;
 }
 
-static int suggest_roles(struct btrfs_policy_fs *fs, struct facts *facts)
+static int suggest_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *facts)
 {
 	const char *why = NULL;
 	int ret = 0;
@@ -213,9 +203,9 @@ static int suggest_roles(struct btrfs_policy_fs *fs, struct facts *facts)
 	else if (!facts->slow)
 		why = "no roles: no device is known to rotate, so none is slower for metadata";
 	if (why)
-		return note(facts->suggestion, strdup(why));
+		return note(facts, strdup(why));
 	if (!fs->enforced)
-		ret = note(facts->suggestion,
+		ret = note(facts,
 			   bp_format("roles do nothing yet: %s; %s", fs->enforced_why,
 				     bp_enforced_advice(fs)));
 	return ret ? ret : propose_roles(fs, facts);
@@ -237,7 +227,7 @@ static bool offers(struct btrfs_policy_fs *fs, const char *policy)
 }
 
 /* Propose @value for a setting of the file system unless it is that already. */
-static int want(struct btrfs_policy_fs *fs, struct facts *facts, const char *setting,
+static int want(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *facts, const char *setting,
 		const char *value, const char *reason)
 {
 	_cleanup_free_ char *now = NULL;
@@ -245,11 +235,11 @@ static int want(struct btrfs_policy_fs *fs, struct facts *facts, const char *set
 
 	if (ret == -EOPNOTSUPP || (!ret && !strcmp(now, value)))
 		return 0;
-	return ret ? ret : propose(facts->suggestion, setting, NULL, now, value, strdup(reason));
+	return ret ? ret : propose(facts, setting, NULL, now, value, strdup(reason));
 }
 
 /* One stream is read from several mirrors only as far as it is read ahead. */
-static int want_readahead(struct btrfs_policy_fs *fs, struct facts *facts)
+static int want_readahead(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *facts)
 {
 	uint64_t wanted = READAHEAD_EACH * facts->mirrored->copies;
 	_cleanup_free_ char *now = NULL, *value = NULL;
@@ -266,21 +256,21 @@ static int want_readahead(struct btrfs_policy_fs *fs, struct facts *facts)
 	value = bp_format("%llu", (unsigned long long)wanted);
 	if (!value)
 		return bp_nomem(fs);
-	return propose(facts->suggestion, "readahead", NULL, now, value,
+	return propose(facts, "readahead", NULL, now, value,
 		       bp_format("one reader is spread over the %u mirrors of %s only as far as is read ahead",
 				 facts->mirrored->copies, facts->mirrored->name));
 }
 
-static int suggest_reads(struct btrfs_policy_fs *fs, struct facts *facts)
+static int suggest_reads(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *facts)
 {
 	_cleanup_free_ char *reason = NULL;
 	int ret;
 
 	if (!facts->mirrored)
-		return note(facts->suggestion,
+		return note(facts,
 			    strdup("no read policy: no data is mirrored over devices"));
 	if (!offers(fs, "roundrobin"))
-		return note(facts->suggestion,
+		return note(facts,
 			    bp_format("no read policy: this kernel does not offer 'roundrobin'; %s",
 				      btrfs_policy_capability_find(fs, "roundrobin")->advice));
 	reason = bp_format("%s is read from the mirror that is free and near, not by process id",
@@ -310,7 +300,7 @@ static int add_effects(struct btrfs_policy_suggestion *suggestion,
 		return -ENOMEM;
 	memcpy(after, placement->sites, size);
 	for (size_t i = 0; i < suggestion->proposal_count; i++) {
-		const struct btrfs_policy_proposal *row = &suggestion->proposals[i];
+		const struct btrfs_policy_change *row = &suggestion->proposals[i];
 
 		if (row->devid)
 			btrfs_policy_role_parse(row->new_value,
@@ -325,7 +315,6 @@ BP_PUBLIC int btrfs_policy_suggest(struct btrfs_policy_fs *fs,
 {
 	BP_CLEANUP(btrfs_policy_suggestion_free_at_end) struct btrfs_policy_suggestion *new = NULL;
 	_cleanup_placement_ struct btrfs_policy_placement *placement = NULL;
-	struct facts facts = {};
 	int ret = btrfs_policy_placement_read(fs, &placement);
 
 	if (ret)
@@ -333,12 +322,10 @@ BP_PUBLIC int btrfs_policy_suggest(struct btrfs_policy_fs *fs,
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return bp_nomem(fs);
-	facts.suggestion = new;
-	facts.placement = placement;
-	find_facts(fs, &facts);
-	ret = suggest_roles(fs, &facts);
+	find_facts(fs, new, placement);
+	ret = suggest_roles(fs, new);
 	if (!ret)
-		ret = suggest_reads(fs, &facts);
+		ret = suggest_reads(fs, new);
 	if (!ret)
 		ret = add_effects(new, placement);
 	if (ret == -ENOMEM)

@@ -9,7 +9,15 @@
 #include "allocator/placement.h"
 
 struct btrfs_policy_suggestion {
-	struct btrfs_policy_proposal *proposals;
+	/* What the proposals go by: devices that are surely SSDs, those that rotate, bytes. */
+	uint32_t fast;
+	uint32_t slow;
+	uint64_t fast_bytes;
+	uint64_t bytes;
+	const struct bp_profile *data;		/* the one that needs most devices */
+	const struct bp_profile *mirrored;	/* data with most copies on different devices */
+
+	struct btrfs_policy_change *proposals;
 	size_t proposal_count;
 	char **notes;
 	size_t note_count;

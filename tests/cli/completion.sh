@@ -131,4 +131,4 @@ if command -v zsh >/dev/null; then
 else
 	result 0 "zsh # SKIP no zsh"
 fi
-finish
+done_testing

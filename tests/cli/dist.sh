@@ -16,4 +16,4 @@ all_files() {
 }
 
 check "every file of the repository is in the source package" all_files
-finish
+done_testing

@@ -69,4 +69,4 @@ run() { local moves=1; every_call balance --preferred-metadata; }
 for what in show list get set_ tag suggest add usage usage_all save restore set_save plan run; do
 	check "${what%_} with the nth call failing" $what
 done
-finish
+done_testing

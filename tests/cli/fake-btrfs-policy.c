@@ -12,7 +12,7 @@
 #include <sys/utsname.h>
 
 #include "cmds/commands.h"
-#include "tests/unit/fake.h"
+#include "tests/unit/lib/fake.h"
 
 /* Types of the device item as they are on disk. */
 enum { DISK_DATA_PREFERRED, DISK_METADATA_PREFERRED, DISK_METADATA_ONLY, DISK_DATA_ONLY };

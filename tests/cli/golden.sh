@@ -29,4 +29,4 @@ for file in "$top_srcdir"/tests/cli/golden/*.txt; do
 	diff -u "$file" "$T/$name" >"$T/diff"
 	result $? "${name%.txt}" "$T/diff"
 done
-finish
+done_testing

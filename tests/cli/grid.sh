@@ -66,4 +66,4 @@ no_page_too_many() { (cd "$golden" && ls -- *.txt) | diff - <(cd "$T" && ls -- *
 check "all words of the synopses are known" all_words
 check "no cell is a usage error" understood
 check "$cells cells, and no page without a command" no_page_too_many
-finish
+done_testing

@@ -120,7 +120,7 @@ settings_are_options() {
 # What the parser takes is what help, completion and manual say, both ways.
 same_words() {
 	python3 "$top_srcdir/tests/cli/check-words" "$top_builddir/tests/cli/fake-btrfs-policy" \
-		"$top_srcdir/Documentation"
+		"$top_srcdir/Documentation/man"
 }
 
 # ... and a word too many in the manual is noticed.
@@ -128,7 +128,7 @@ words_are_compared() {
 	local script
 	for script in 's/^    -c, --check$/    -c/' 's/^-k, --kbytes$/&\n    x\n\n-x/' \
 		      's/\*\*device policy get\*\* <setting>/& x/' 's/^\*\*tag\*\*/**tug**/'; do
-		rm -rf "$T/pages"; cp -r "$top_srcdir/Documentation" "$T/pages"
+		rm -rf "$T/pages"; cp -r "$top_srcdir/Documentation/man" "$T/pages"
 		sed -i "$script" "$T/pages/btrfs-device-policy.rst"
 		! python3 "$top_srcdir/tests/cli/check-words" \
 			"$top_builddir/tests/cli/fake-btrfs-policy" "$T/pages" || return 1
@@ -152,4 +152,4 @@ check "and a difference is noticed" words_are_compared
 check "groups list their commands" groups
 check "all settings of a file system can be set" settings_are_options
 check "a full disk is an error" write_error
-finish
+done_testing

@@ -58,4 +58,4 @@ own_folder() {
 check "a btrfs that is not ours stays, with a word about it" keeps
 check "the front goes where it is wanted" elsewhere
 check "without one, the front is installed, replaced and taken away" own_folder
-finish
+done_testing

@@ -67,4 +67,4 @@ check "restore as a unit: roles that are not enforced are a warning, without a f
 check "restore as a unit: saved settings that this kernel lacks are an error" unit_fails
 check "restore as a unit: without either, a stock kernel is fine" unit_is_well
 check "stderr that is not the journal has no priorities" not_the_journal
-finish
+done_testing

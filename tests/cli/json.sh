@@ -109,4 +109,4 @@ check "lines of --progress json are what their schema says" progress
 check "every schema was needed" every_schema
 check "the checker refuses what is wrong" checker
 check "keys are in kebab-case" keys_are_kebab
-finish
+done_testing

@@ -44,4 +44,4 @@ check "show asks for no chunk, in 32 MiB" show
 check "nor do list, get, set and save" others
 check "usage reads each chunk once, in 32 MiB" usage
 check "so do the plan of a balance and suggest" plan
-finish
+done_testing

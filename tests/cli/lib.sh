@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Common to the tests of the commands: a temporary place, TAP, and the program
-# on made-up machines.
+# Common to the tests of the commands: a temporary place and the program on
+# made-up machines.
 
 export LC_ALL=C.UTF-8
 unset COLUMNS NO_COLOR
-T=$(mktemp -d "${TMPDIR:-/tmp}/cli.XXXXXX") || exit 99
-tests=0 failures=0
+. "$top_srcdir/tests/tap.sh"
+temporary_folder cli
 
 # The program as the front would start it.  FAKE names the machine.
 btrfs() {
@@ -39,36 +39,4 @@ transcript() {	# MACHINE COMMAND
 # Leaves $progs, a folder with btrfs and mkfs.btrfs of a later release; 77 if they cannot be had, the reason in $T/progs.
 newer_progs() {
 	progs=$("$top_srcdir/tests/fuzz/newer-progs" 2>"$T/progs")
-}
-
-result() {	# STATUS NAME [FILE-WITH-DIAGNOSIS]
-	tests=$((tests + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $tests - $2"
-		return
-	fi
-	echo "not ok $tests - $2"
-	failures=$((failures + 1))
-	[ $# -lt 3 ] || sed 's/^/# /' "$3"
-}
-
-check() {	# NAME FUNCTION
-	"$2" >"$T/diagnosis" 2>&1
-	result $? "$1" "$T/diagnosis"
-}
-
-finish() {
-	echo "1..$tests"
-	if [ $failures = 0 ]; then
-		rm -rf "$T"
-	else
-		echo "# left in $T"
-	fi
-	exit 0
-}
-
-skip_all() {
-	rm -rf "$T"
-	echo "1..0 # SKIP $1"
-	exit 0
 }

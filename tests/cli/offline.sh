@@ -254,4 +254,4 @@ check "devices that are not named are told, and no verdict is given" not_named
 check "mixed block groups in a table, and with another profile" mixed
 check "features of newer kernels are refused" features
 check "what does not belong together, or is nothing, is refused" nonsense
-finish
+done_testing

@@ -67,4 +67,4 @@ check "--dry-run changes nothing" dry_run
 check "what is right already is left alone" nothing_to_do
 check "a change is what was asked for, on disk and in sysfs" changes
 check "a balance moves one chunk after the other" moves
-finish
+done_testing

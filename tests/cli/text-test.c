@@ -137,7 +137,7 @@ static void test_json_cells(void)
 	_cleanup_(json) json_object *array = NULL;
 
 	for (int i = 0; values[i]; i++) {
-		struct record *record = records_add(records);
+		struct cell *record = records_add(records);
 
 		record_set_text(record, CELL_NAME, "a");
 		record_set_value(record, CELL_VALUE_, values[i]);

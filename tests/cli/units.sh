@@ -22,4 +22,4 @@ hidden() { ! grep -n SuccessExitStatus "$units"/*.service; }
 check "exposure of the unit at boot" boot
 check "exposure of the unit at each mount" mount
 check "a setting that is not in force is a failed unit" hidden
-finish
+done_testing

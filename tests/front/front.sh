@@ -255,4 +255,4 @@ check "two fronts do not hand to each other" two_fronts
 check "a front may run below a front" called_again
 check "127 and the package's name if there is no btrfs-policy" program_missing
 check "the front is small and links nothing but libc" small_and_alone
-finish
+done_testing

@@ -143,4 +143,4 @@ check "so are its input and what ends it" streams
 check "so are its errors" odd_words
 check "no word of it is taken" nothing_taken
 check "listings are its own and then ours" listings_extended
-finish
+done_testing

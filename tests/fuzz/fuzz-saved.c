@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "tests/fuzz/random.h"
-#include "tests/unit/fake.h"
+#include "tests/unit/lib/fake.h"
 
 #define FILES_MAX 64
 #define LONGEST (sizeof(((struct fake *)NULL)->saved) - 128)	/* saving makes it longer */

@@ -62,18 +62,18 @@ uint8_t *image_block(struct image *image, uint64_t owner, uint8_t level, uint64_
 	return block;
 }
 
-static void put_key(uint8_t *to, const struct bp_key *key)
+static void put_key(uint8_t *to, const struct btrfs_key *key)
 {
 	image_put(to, key->objectid, 8);
 	to[8] = key->type;
 	image_put(to + 9, key->offset, 8);
 }
 
-struct bp_key image_key(const uint8_t *block, uint32_t index)
+struct btrfs_key image_key(const uint8_t *block, uint32_t index)
 {
 	const uint8_t *p = block + BP_HEADER_SIZE + index * (block[100] ? PTR_SIZE : ITEM_SIZE);
 
-	return (struct bp_key){ bp_get64(p), p[8], bp_get64(p + 9) };
+	return (struct btrfs_key){ bp_get64(p), p[8], bp_get64(p + 9) };
 }
 
 static uint8_t *next_entry(uint8_t *block, uint32_t size)
@@ -84,7 +84,7 @@ static uint8_t *next_entry(uint8_t *block, uint32_t size)
 	return block + BP_HEADER_SIZE + count * size;
 }
 
-void image_pointer(uint8_t *block, const struct bp_key *key, uint64_t child)
+void image_pointer(uint8_t *block, const struct btrfs_key *key, uint64_t child)
 {
 	uint8_t *pointer = next_entry(block, PTR_SIZE);
 
@@ -192,7 +192,7 @@ static int write_nodes(struct image *image, const struct image_tree *tree, uint8
 		if (!node)
 			return -ENOSPC;
 		for (uint32_t i = 0; i < most && done < row->count; i++, done++) {
-			struct bp_key key = image_key(image_at(image, row->bytenr[done]), 0);
+			struct btrfs_key key = image_key(image_at(image, row->bytenr[done]), 0);
 
 			image_pointer(node, &key, row->bytenr[done]);
 		}
@@ -263,7 +263,7 @@ void image_add_root(struct image_tree *roots, uint64_t id, const struct bp_root 
 
 void image_super(struct image *image)
 {
-	const struct bp_key system = { BTRFS_FIRST_CHUNK_TREE_OBJECTID, BTRFS_CHUNK_ITEM_KEY,
+	const struct btrfs_key system = { BTRFS_FIRST_CHUNK_TREE_OBJECTID, BTRFS_CHUNK_ITEM_KEY,
 				       IMAGE_LOGICAL };
 	uint8_t *super = image->data + SUPER_AT;
 

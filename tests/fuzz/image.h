@@ -19,7 +19,7 @@
 #define IMAGE_ITEM_MAX 256
 
 struct image_item {
-	struct bp_key key;
+	struct btrfs_key key;
 	uint32_t size;
 	uint8_t data[IMAGE_ITEM_MAX];
 };
@@ -51,9 +51,9 @@ void image_end(struct image *image);
 /* A block without entries; NULL if the area is full.  `bytenr` is its logical address. */
 uint8_t *image_block(struct image *image, uint64_t owner, uint8_t level, uint64_t *bytenr);
 uint8_t *image_at(struct image *image, uint64_t bytenr);
-void image_pointer(uint8_t *block, const struct bp_key *key, uint64_t child);
+void image_pointer(uint8_t *block, const struct btrfs_key *key, uint64_t child);
 void image_entry(const struct image *image, uint8_t *block, const struct image_item *item);
-struct bp_key image_key(const uint8_t *block, uint32_t index);
+struct btrfs_key image_key(const uint8_t *block, uint32_t index);
 void image_seal(const struct image *image, uint8_t *block);
 
 struct image_item *image_add(struct image_tree *tree, uint64_t objectid, uint8_t type,

@@ -49,4 +49,4 @@ case $? in
 77) result 0 "group-tree # SKIP $(tail -n 1 "$T/progs")" ;;
 *) result 1 group-tree "$T/progs" ;;
 esac
-finish
+done_testing

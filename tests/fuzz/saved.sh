@@ -16,4 +16,4 @@ survives() {
 
 check "saved settings" survives
 sed 's/^/# /' "$T/diagnosis"
-finish
+done_testing

@@ -16,4 +16,4 @@ end_within_budget() {
 
 check "$images hostile images end within their budget, each with an error or a right answer" \
 	end_within_budget
-finish
+done_testing

@@ -27,7 +27,7 @@ version() {
 
 compile() {	# LANGUAGE COMPILER
 	# shellcheck disable=SC2046
-	"$2" -x "$1" -Wall -Wextra -Werror -o "$T/example-$1" "$top_srcdir/Documentation/example.c" \
+	"$2" -x "$1" -Wall -Wextra -Werror -o "$T/example-$1" "$top_srcdir/Documentation/man/example.c" \
 		$(flags --cflags) $(grep -o -- '-fsanitize=[^ ]*' "$top_builddir/Makefile" | head -1) \
 		$(flags --libs)
 }
@@ -59,13 +59,13 @@ soname() {
 documented() {
 	local name bad=0
 	while read -r name; do
-		grep -qF "\`\`$name\`\`" "$top_srcdir/Documentation/libbtrfs-policy.rst" ||
+		grep -qF "\`\`$name\`\`" "$top_srcdir/Documentation/man/libbtrfs-policy.rst" ||
 			{ echo "$name is not in the page"; bad=1; }
 	done < <(sed -n 's/^\t\(btrfs_policy_.*\);/\1/p' "$top_srcdir/libbtrfs-policy/libbtrfs-policy.sym")
 	while read -r name; do
 		grep -qF "	$name;" "$top_srcdir/libbtrfs-policy/libbtrfs-policy.sym" ||
 			{ echo "$name is only in the page"; bad=1; }
-	done < <(grep -o '``btrfs_policy_[a-z_]*``' "$top_srcdir/Documentation/libbtrfs-policy.rst" | tr -d '`')
+	done < <(grep -o '``btrfs_policy_[a-z_]*``' "$top_srcdir/Documentation/man/libbtrfs-policy.rst" | tr -d '`')
 	return $bad
 }
 
@@ -84,4 +84,4 @@ else
 fi
 check "it is bound to the library by its soname" soname
 check "the manual names every function and no other" documented
-finish
+done_testing

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/fake.h"
+#include "tests/unit/lib/fake.h"
 
 #define THREADS 8
 #define ROUNDS 20

@@ -30,4 +30,4 @@ elif setarch -R "$top_builddir/tests/lib/threads-tsan" 2>&1 |
 else
 	check "nothing is shared: thread sanitizer" tsan
 fi
-finish
+done_testing

@@ -10,8 +10,8 @@ if [ "${1-}" != inside ]; then
 	unshare --mount true 2>/dev/null || { echo '1..0 # SKIP no mount namespaces here'; exit 0; }
 	exec unshare --mount bash "$0" inside
 fi
-tests=0 loops=() work=$(mktemp -d)
-lab=$(cd "$(dirname "$0")/../lab" && pwd)
+loops=() work=$(mktemp -d)
+lab=$(cd "$(dirname "$0")/../lab/machine" && pwd)
 injector=$work/failing.so
 # A new one each time: the kernel remembers devices of file systems that were mounted.
 uuid=$(cat /proc/sys/kernel/random/uuid)
@@ -20,12 +20,8 @@ sysfs=/sys/fs/btrfs/$uuid
 # The program itself: libtool's wrapper would have calls of its own.
 export LD_LIBRARY_PATH=$top_builddir/libbtrfs-policy/.libs
 policy=$top_builddir/cmds/.libs/btrfs-policy
+. "$top_srcdir/tests/tap.sh"
 . "$lab/nth-call.sh"
-
-skip_all() {
-	echo "1..0 # SKIP $*"
-	exit 0
-}
 
 clean() {
 	! mountpoint -q "$work/mnt" || umount "$work/mnt"
@@ -34,11 +30,10 @@ clean() {
 }
 
 report() {	# NAME COMMAND...
-	local result='not ok'
+	local status=0
 
-	tests=$((tests + 1))
-	if "${@:2}" >"$work/diagnosis"; then result=ok; fi
-	echo "$result $tests - $1"
+	"${@:2}" >"$work/diagnosis" || status=$?
+	result $status "$1"
 	cat "$work/diagnosis"
 }
 
@@ -98,7 +93,7 @@ command -v "${compiler[0]}" >/dev/null || skip_all 'no compiler'
 make_devices || skip_all 'cannot make loop devices'
 report 'calls can be made to fail' "${compiler[@]}" -O1 -shared -fPIC -o "$injector" "$lab/tools/failing.c" -ldl
 report 'a file system on them' make_it
-mountpoint -q "$work/mnt" || { echo "1..$tests"; exit 1; }
+mountpoint -q "$work/mnt" || done_testing
 
 report 'set' every_call defaults "$policy" set pid --readahead 8M "$work/mnt"
 report 'set --save over a file' every_call edited "$policy" set pid --readahead 8M --save "$work/mnt"
@@ -108,4 +103,4 @@ report 'save' every_call edited "$policy" save "$work/mnt"
 report 'roles on disk' give_roles
 report 'balance' balance_every_call anything anything "$policy" -q balance --preferred-metadata --unenforced "$work/mnt"
 umount /etc
-echo "1..$tests"
+done_testing

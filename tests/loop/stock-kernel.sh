@@ -6,28 +6,8 @@
 # changes nothing.  Needs root.  Touches only files of its own temporary folder.
 set -u
 btrfs_policy=$top_builddir/cmds/btrfs-policy
-tests=0 failed=0 loops=() dir=
-
-skip_all() {
-	echo "1..0 # SKIP $*"
-	exit 0
-}
-
-report() {
-	tests=$((tests + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $tests - $2"
-	else
-		failed=$((failed + 1))
-		echo "not ok $tests - $2"
-	fi
-}
-
-is() {
-	[ "$1" = "$2" ] || { echo "# got:  $1"; echo "# want: $2"; }
-	[ "$1" = "$2" ]
-	report $? "$3"
-}
+loops=() dir=
+. "$top_srcdir/tests/tap.sh"
 
 # ends STATUS TEXT NAME COMMAND...: exit status, and a text that stderr must have
 ends() {
@@ -35,7 +15,7 @@ ends() {
 	shift 3
 	"$@" >"$dir/out" 2>"$dir/err" || got=$?
 	if [ "$got" = "$status" ] && { [ -z "$text" ] || grep -qF -- "$text" "$dir/err"; }; then
-		report 0 "$name"
+		result 0 "$name"
 	else
 		sed 's/^/# /' "$dir/err"
 		is "status $got" "status $status and '$text'" "$name"
@@ -86,7 +66,7 @@ profile() {
 	local data=$1 metadata=$2 options=${3:-} kind
 
 	# shellcheck disable=SC2086
-	mounted $options -d "$data" -m "$metadata" || { report 1 "make $data/$metadata $options"; return; }
+	mounted $options -d "$data" -m "$metadata" || { result 1 "make $data/$metadata $options"; return; }
 	head -c 20M /dev/urandom >"$dir/mnt/file"
 	sync -f "$dir/mnt"
 	for kind in Data Metadata System; do
@@ -114,7 +94,7 @@ else
 	profile raid1c3 raid10
 fi
 
-mounted -d raid1 -m raid1 || report 1 'make the file system that commands are refused on'
+mounted -d raid1 -m raid1 || result 1 'make the file system that commands are refused on'
 is "$("$btrfs_policy" --format json device policy show "$dir/mnt" | jq -c '.[keys[1]][0] | [.enforced, .kernel]')" \
 	'[false,"stock"]' 'show: not enforced, stock kernel'
 before=$(types_on_disk)
@@ -139,11 +119,10 @@ fi
 # By its UUID one that can be written to is taken, and what is hidden below another mount is passed over.
 uuid=$(findmnt -no UUID "$dir/mnt")
 mkdir "$dir/writable" "$dir/hidden"
-mount --bind "$dir/mnt" "$dir/writable" && mount -o remount,bind,ro "$dir/mnt" || report 1 'a read-only bind mount'
+mount --bind "$dir/mnt" "$dir/writable" && mount -o remount,bind,ro "$dir/mnt" || result 1 'a read-only bind mount'
 is "$("$btrfs_policy" --format json device policy show "UUID=$uuid" | jq -r '.[keys[1]][0]["mount-point"]')" \
 	"$dir/writable" 'the mount that is not read-only'
-mount --bind "$dir/mnt" "$dir/hidden" && mount -t tmpfs none "$dir/hidden" || report 1 'a mount above another'
+mount --bind "$dir/mnt" "$dir/hidden" && mount -t tmpfs none "$dir/hidden" || result 1 'a mount above another'
 ends 1 'neither a path nor UUID or label' 'a label that nobody has' "$btrfs_policy" device policy show no-such-label
 umount "$dir/hidden" "$dir/hidden" "$dir/writable" "$dir/mnt"
-echo "1..$tests"
-[ $failed = 0 ]
+done_testing

@@ -7,7 +7,7 @@ set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}/6.12
 kernel=$cache/build-uml/linux
-. "$here/../lab/lib.sh"
+. "$here/../lab/machine/lib.sh"
 
 [ -x "$kernel" ] || skip_all 'no lab kernel; kernel/ktree build uml'
 stock=$("$here/make-module" "$cache/linux" "${kernel%/*}" um dd-stock base) || bail_out 'the stock scheduler does not build as a module'
@@ -15,7 +15,7 @@ work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 
 # machine SCHEDULER THREADS: the line of lab-guest
 machine() {
-	"$here/../lab/lab" run --kernel "$kernel" --share "${stock%/*}" --share "$here" --env PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+	"$here/../lab/machine/lab" run --kernel "$kernel" --share "${stock%/*}" --share "$here" --env PATH=/usr/sbin:/usr/bin:/sbin:/bin \
 		--disk hdd:size=4G,seed=1 -- "$here/lab-guest" "$stock" "$@" 2>"$work/log" ||
 		{ diag "$(tail -n 20 "$work/log")"; echo failed; }
 }

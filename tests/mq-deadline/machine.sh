@@ -5,7 +5,7 @@
 # only program, and what it has printed.
 config=smp-block
 [[ ${LAB_CONFIG:-} != *-debug ]] || config=smp-block-debug
-. "$here/../lab/lib.sh"
+. "$here/../lab/machine/lib.sh"
 
 command -v qemu-system-x86_64 >/dev/null || skip_all 'no qemu-system-x86_64; share/vm-packages lists what is wanted'
 out=$("$here/../../kernel/ktree" build "$config") || bail_out 'the kernel does not build'

@@ -11,19 +11,10 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 chosen=${1:-}
-tap_n=0 tap_failed=0
 T=$(mktemp -d "${TMPDIR:-/tmp}/mutate.XXXXXX") || exit 1
 trap 'rm -rf "$T"' EXIT
 
-result() {	# STATUS NAME
-	tap_n=$((tap_n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $tap_n - $2"
-	else
-		tap_failed=$((tap_failed + 1))
-		echo "not ok $tap_n - $2"
-	fi
-}
+. "$source/tests/tap.sh"
 
 # Copies of sources in the build folder come before those of the source folder.
 restore() {
@@ -122,5 +113,4 @@ done
 for list in "$here"/*.txt; do
 	run_list "$list"
 done
-echo "1..$tap_n"
-[ $tap_failed = 0 ]
+done_testing

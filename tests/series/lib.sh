@@ -5,12 +5,7 @@
 # is one of theirs. Sourced; the caller has set $top and $dir, a folder for what the
 # cases print.
 
-tests=0
-
-result() {
-	tests=$((tests + 1))
-	printf '%s %d - %s\n' "$1" "$tests" "$2"
-}
+. "$top/tests/tap.sh"
 
 # step WHAT COMMAND...
 step() {
@@ -18,8 +13,7 @@ step() {
 	shift
 	"$@" 2>&1 | sed 's/^/# /'
 	status=${PIPESTATUS[0]}
-	[ "$status" -eq 0 ] && result ok "$what" || result 'not ok' "$what"
-	return "$status"
+	result "$status" "$what"
 }
 
 # Runs one test, from a process of xargs; leaves output and status in $dir.
@@ -35,8 +29,9 @@ retell() {
 	name=$(basename "$1" .sh) out=$dir/$(basename "$1")
 	while IFS= read -r line; do
 		case $line in
-		'ok '*|'not ok '*) result "${line%% [0-9]*}" "$name: ${line#*[0-9] - }" ;;
-		'1..0 # SKIP'*) result ok "$name # SKIP ${line#*SKIP }" ;;
+		'ok '*) ok "$name: ${line#*[0-9] - }" ;;
+		'not ok '*) not_ok "$name: ${line#*[0-9] - }" ;;
+		'1..0 # SKIP'*) ok "$name # SKIP ${line#*SKIP }" ;;
 		'1..'*) ;;
 		*) printf '# %s\n' "${line#\# }" ;;
 		esac
@@ -44,7 +39,7 @@ retell() {
 	if ! grep -q '^1\.\.' "$out.out" ||
 	   { [ "$(cat "$out.status")" != 0 ] && ! grep -q '^not ok' "$out.out"; }; then
 		sed 's/^/# /' "$out.err"
-		result 'not ok' "$name: came to its end (status $(cat "$out.status"))"
+		not_ok "$name: came to its end (status $(cat "$out.status"))"
 	fi
 }
 

@@ -16,7 +16,7 @@ run() {
 		"$top/kernel/ktree" --kernel "$kernel" check || return
 	step 'every patch builds alone without a warning' "$top/kernel/ktree" --kernel "$kernel" check --build
 	step 'the kernel builds' "$top/kernel/ktree" --kernel "$kernel" build "$LAB_CONFIG" || return
-	step 'the disks of the lab build' "$top/tests/lab/lab" build || return
+	step 'the disks of the lab build' "$top/tests/lab/machine/lab" build || return
 	run_cases $LAB_TESTS
 }
 
@@ -38,7 +38,7 @@ mkdir -p "$top_builddir/tests/series"
 tap=$top_builddir/tests/series/kernel-$kernel.tap
 {
 	run
-	echo "1..$tests"
+	echo "1..$tap_n"
 } > "$tap.new"
 mv "$tap.new" "$tap"
 cat "$tap"

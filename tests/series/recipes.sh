@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The recipes of Documentation/other-kernels.md, line by line as they stand there, on the parts of the
+# The recipes of Documentation/guide/other-kernels.md, line by line as they stand there, on the parts of the
 # kernel's source that the series touches. All of them have to give the same tree, and to go back.
 set -u
-. "$(dirname "$0")/../vm/lib.sh"
+. "$(dirname "$0")/../installed/lib.sh"
 
-doc=$top/Documentation/other-kernels.md
+doc=$top/Documentation/guide/other-kernels.md
 archive=/usr/src/linux-source-6.12.tar.xz
 export GIT_AUTHOR_NAME=test GIT_AUTHOR_EMAIL=test@localhost GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test@localhost
 export QUILT_PATCHES=debian/patches QUILTRC=-
@@ -107,16 +107,16 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 patches=$work/patches/6.12
-check 'the patches' write_patches || finish
-check 'the source' unpack || finish
-check 'git am' by_git
-check 'the series is in' series_is_in git
-check 'git am stops where a patch does not fit, and goes back' git_refuses
-check 'git am of one topic' roles_alone
-check 'the page has the topics that there are' topics_of_page
-check 'quilt, after a patch of the distribution' by_quilt
-check 'gives the same tree' same_trees git quilt
-check 'quilt pop -a goes back' goes_back_by_quilt
-check 'patch' by_patch
-check 'gives the same tree' same_trees git patch
-finish
+try 'the patches' write_patches || done_testing
+try 'the source' unpack || done_testing
+try 'git am' by_git
+try 'the series is in' series_is_in git
+try 'git am stops where a patch does not fit, and goes back' git_refuses
+try 'git am of one topic' roles_alone
+try 'the page has the topics that there are' topics_of_page
+try 'quilt, after a patch of the distribution' by_quilt
+try 'gives the same tree' same_trees git quilt
+try 'quilt pop -a goes back' goes_back_by_quilt
+try 'patch' by_patch
+try 'gives the same tree' same_trees git patch
+done_testing

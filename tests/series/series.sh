@@ -4,15 +4,14 @@
 set -u
 export GIT_AUTHOR_NAME=test GIT_AUTHOR_EMAIL=test@localhost GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test@localhost
 ktree=$top_srcdir/kernel/ktree
-tests=0
+. "$top_srcdir/tests/tap.sh"
 
 case_of() {
 	local what=$1 status
 	shift
-	tests=$((tests + 1))
 	"$@" 2>&1 | sed 's/^/# /'
 	status=${PIPESTATUS[0]}
-	[ "$status" -eq 0 ] && echo "ok $tests - $what" || echo "not ok $tests - $what"
+	result "$status" "$what"
 }
 
 # A person applies complete patches to a stock tree, and has what is tested here.
@@ -70,4 +69,4 @@ case_of 'complete patches give the tree that is tested, all together and each to
 case_of 'files of the series are there once' source_is_there_once
 case_of 'the policies of the benchmark apply on top of it' rivals_apply
 case_of 'a second build with nothing changed builds nothing' second_run_changes_nothing
-echo "1..$tests"
+done_testing

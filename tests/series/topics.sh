@@ -10,14 +10,14 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 cases_of() {
 	case $1 in
 	roles)
-		printf 'tests/lab/cases/%s.sh\n' placement refuse sysfs ssd-and-hdds small-ssd add-role df df-metadata-full \
+		printf 'tests/lab/cases/roles/%s.sh\n' placement refuse sysfs ssd-and-hdds small-ssd add-role df df-metadata-full \
 			data-disk-full full-metadata-ssd full-array replace-full replace-two-dead replace-missing \
 			roles-access roles-checks roles-corners roles-life roles-foreign roles-power roles-swapfile ;;
 	read-policy)
-		printf 'tests/lab/cases/%s.sh\n' rr-settings rr-toggle rr-slow rr-degraded rr-devices rr-profiles rr-shares \
+		printf 'tests/lab/cases/read-policy/%s.sh\n' rr-settings rr-toggle rr-slow rr-degraded rr-devices rr-profiles rr-shares \
 			rr-queue rr-starts rr-switch rr-direct rr-files rr-turns ;;
 	scrub-send)
-		printf 'tests/lab/readpath/%s.sh\n' raid56-alone ;;
+		printf 'tests/lab/cases/scrub-send/%s.sh\n' raid56-alone ;;
 	esac
 }
 
@@ -25,7 +25,7 @@ cases_of() {
 names_itself() {
 	local names
 
-	names=$("$top/tests/lab/lab" run --disk hdd:size=1G -- /bin/ls /sys/fs/btrfs/features 2>/dev/null |
+	names=$("$top/tests/lab/machine/lab" run --disk hdd:size=1G -- /bin/ls /sys/fs/btrfs/features 2>/dev/null |
 		grep -x -e device_role -e read_policy_roundrobin -e scrub_send_readahead)
 	echo "topics of the kernel: $names"
 	case $1 in
@@ -46,8 +46,8 @@ export -f run_test
 for topic in ${TOPICS:-roles read-policy scrub-send}; do
 	export LAB_CONFIG=uml-$topic
 	step "$topic: the kernel builds" "$top/kernel/ktree" --topic "$topic" build uml || continue
-	step "$topic: the disks of the lab build" "$top/tests/lab/lab" build || continue
+	step "$topic: the disks of the lab build" "$top/tests/lab/machine/lab" build || continue
 	step "$topic: the kernel names it, and no other topic" names_itself "$topic"
 	run_cases $(cases_of "$topic")
 done
-echo "1..$tests"
+done_testing

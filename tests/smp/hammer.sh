@@ -5,7 +5,7 @@
 # lockdep and its relatives, under everything that may happen to it at once. Counts and contents only, no times.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-. "$here/../lab/lib.sh"
+. "$here/../lab/machine/lib.sh"
 . "$here/machine.sh"
 
 "$here/../../kernel/ktree" build smp-debug >/dev/null || bail_out 'the kernel does not build'

@@ -4,7 +4,7 @@
 # Five minutes of the storm: first the kept cases, then histories of a fresh seed,
 # which is printed. STORM_SEED= repeats a seed, STORM_MINUTES= changes the time.
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../lab/lib.sh"
+. "$here/../lab/machine/lib.sh"
 cache=${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}
 export top_builddir=${top_builddir:-$here/../../build}
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # One history on the host: boots the lab machine as often as needed, and says
-# what came of it.  Owns the call of tests/lab/lab and the verdict on a machine.
+# what came of it.  Owns the call of tests/lab/machine/lab and the verdict on a machine.
 import json
 import os
 import random
@@ -14,7 +14,7 @@ import time
 import arrays
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LAB = os.path.join(HERE, '..', 'lab', 'lab')
+LAB = os.path.join(HERE, '..', 'lab', 'machine', 'lab')
 TOP = os.path.realpath(os.path.join(HERE, '..', '..'))
 DIED, COMPLAINED, TIMEOUT, NO_LAB = 122, 123, 124, 125
 # What a line of the kernel's log is about, without figures.

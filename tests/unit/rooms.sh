@@ -9,17 +9,7 @@ set -uo pipefail
 lib=$top_srcdir/libbtrfs-policy
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-n=0
-
-result() {
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		sed 's/^/# /' "$dir/why"
-	fi
-}
+. "$top_srcdir/tests/tap.sh"
 
 # "FROM TO" for each pair of rooms; $1 is a folder whose folders are the rooms.
 arrows() {
@@ -37,26 +27,25 @@ no_circle() {
 	tsort "$1" > "$dir/order" 2> "$dir/why" && [ ! -s "$dir/why" ]
 }
 
-echo 1..7
 arrows "$lib" > "$dir/arrows"
 echo "# $(wc -l < "$dir/arrows") arrows between $(cut -d' ' -f1 "$dir/arrows" | sort -u | wc -l) rooms"
 no_circle "$dir/arrows"
-result $? 'the rooms of the library include each other without a circle'
+result $? 'the rooms of the library include each other without a circle' "$dir/why"
 
 cp "$dir/arrows" "$dir/circle"
 echo 'core suggest' >> "$dir/circle"
 ! no_circle "$dir/circle"
-result $? 'a circle would be found'
+result $? 'a circle would be found' "$dir/why"
 
 # Without the room in it, a name says nothing about the arrow.
 grep -nE '^#include "' "$lib"/*/*.[ch] | grep -v kernel-headers |
 	grep -vE '"(include|core|backend|offline|settings|allocator|balance|suggest)/[a-z-]+\.h"|"btrfs-policy[a-z-]*\.h"|"device-role-core\.h"' > "$dir/why"
 [ ! -s "$dir/why" ]
-result $? 'every include names its room'
+result $? 'every include names its room' "$dir/why"
 
 ls "$lib"/*.[ch] > "$dir/why" 2> /dev/null
 [ ! -s "$dir/why" ]
-result $? 'every file of the library is in a room'
+result $? 'every file of the library is in a room' "$dir/why"
 
 # Comments go first, then everything that is not a call, a header or a text that begins with /sys.
 for file in "$lib"/*/*.[ch]; do
@@ -66,15 +55,17 @@ for file in "$lib"/*/*.[ch]; do
 		grep -v 'define BP_SYSFS' | sed "s@^@${file#"$lib"/}: @"
 done > "$dir/why"
 [ ! -s "$dir/why" ]
-result $? 'only backend/ calls ioctl or opens files of /sys, by the sources'
+result $? 'only backend/ calls ioctl or opens files of /sys, by the sources' "$dir/why"
 
 for object in "$top_builddir"/libbtrfs-policy/*/.libs/*.o; do
 	case $object in */backend/.libs/*) continue ;; esac
 	nm -u "$object" | grep -wE 'ioctl|btrfs_util_[a-z_]+' | sed "s@^ *@${object##*/}: @"
 done > "$dir/why"
 nm -u "$top_builddir"/libbtrfs-policy/backend/.libs/*.o | grep -qw ioctl && [ ! -s "$dir/why" ]
-result $? 'only backend/ calls ioctl, by the objects'
+result $? 'only backend/ calls ioctl, by the objects' "$dir/why"
 
 grep -nE 'btrfs_policy|btrfs-policy|#include "cmds/[^c]' "$top_srcdir"/cmds/cli/*.[ch] > "$dir/why"
 [ ! -s "$dir/why" ]
-result $? 'the toolkit of the commands knows nothing of btrfs and of the commands'
+result $? 'the toolkit of the commands knows nothing of btrfs and of the commands' "$dir/why"
+
+done_testing

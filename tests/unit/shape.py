@@ -8,7 +8,8 @@ A type is a definition of a struct, union or enum or a typedef; an enum without 
 constants and no type. A line of a function is one from the
 line with its opening brace to the closing one, both left out. A function is called once if its name
 occurs once beside its definition and declarations in these folders, and is used, not exported; one
-that is not called there but handed over (a table of functions, qsort) has no caller to go back to.
+that is not called there but handed over (a table of functions, qsort) has no caller to go back to,
+nor has main().
 With limits the last line and the exit status say whether the measures are within them: types,
 percent of functions called once and at most 12 lines long, the median and the 90th percentile of the
 lines of functions, the longest function.
@@ -68,7 +69,7 @@ def measure(folders):
     for name in re.findall(r"^(?!\s)[\w *]*?\b(\w+)\([^;{}]*\)[^;{}=]*;", everything, re.M):
         declared[name] = declared.get(name, 0) + 1
     once = [(path, name, lines) for path, name, public, lines in found
-            if not public and lines <= 12 and
+            if not public and name != "main" and lines <= 12 and
             words[name] - 1 - declared.get(name, 0) == 1 and not is_handed_over(name, everything)]
     return paths, texts, found, types, once
 

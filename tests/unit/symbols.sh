@@ -9,21 +9,11 @@ lib=$top_srcdir/libbtrfs-policy
 object=$top_builddir/libbtrfs-policy/.libs/libbtrfs-policy.so.0
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-n=0
-
-result() {
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		sed 's/^/# /' "$dir/why"
-	fi
-}
+. "$top_srcdir/tests/tap.sh"
 
 same() {
 	diff "$dir/$1" "$dir/$2" > "$dir/why"
-	result $? "$3"
+	result $? "$3" "$dir/why"
 }
 
 cat "$lib"/include/btrfs-policy*.h > "$dir/header.h"
@@ -34,12 +24,11 @@ grep -oE '^\sbtrfs_policy_[a-z_]+;' "$lib/libbtrfs-policy.sym" | tr -d '\t;' | s
 grep -oE '^ \* btrfs_policy_[a-z_]+\(\) - ' "$dir/header.h" |
 	sed 's/^ \* \(.*\)() - /\1/' | sort > "$dir/documented"
 
-echo 1..7
 same declared listed 'every function of the header is in the version script and no other'
 same declared documented 'every function of the header is documented'
 
 sort -c "$dir/listed" 2> "$dir/why" && ! uniq -d "$dir/listed" | grep . > "$dir/why"
-result $? 'the version script has no symbol twice'
+result $? 'the version script has no symbol twice' "$dir/why"
 
 grep -oE '^(struct|enum) btrfs_policy_[a-z_]+ \{' "$dir/header.h" |
 	sed 's/ {$//' | sort > "$dir/types"
@@ -52,8 +41,7 @@ if [ -e "$object" ] && command -v nm > /dev/null; then
 		sed 's/@.*//' | sort > "$dir/exported"
 	same listed exported 'the shared object exports just these'
 else
-	n=$((n + 1))
-	echo "ok $n - exports # SKIP no shared object or no nm"
+	ok 'exports # SKIP no shared object or no nm'
 fi
 
 use='int main(void) { return !btrfs_policy_version(); }'
@@ -61,11 +49,12 @@ for language in c c++; do
 	compiler=${CC:-cc}
 	[ "$language" = c ] || compiler=${CXX:-c++}
 	if ! command -v "${compiler%% *}" > /dev/null; then
-		n=$((n + 1))
-		echo "ok $n - $language # SKIP no ${compiler%% *}"
+		ok "$language # SKIP no ${compiler%% *}"
 		continue
 	fi
 	printf '#include <btrfs-policy.h>\n%s\n' "$use" |
 		$compiler -x "$language" -Wall -Wextra -Werror -I"$lib/include" -fsyntax-only - 2> "$dir/why"
-	result $? "a program in $language compiles"
+	result $? "a program in $language compiles" "$dir/why"
 done
+
+done_testing

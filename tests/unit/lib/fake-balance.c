@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The made-up kernel at work: it sets roles, and moves chunks as its allocator
+ * would place them.
+ */
+#include <limits.h>
+#include <string.h>
+
+#include "fake.h"
+
+int fake_roles(void *self, struct btrfs_ioctl_device_roles_args *args)
+{
+	const struct btrfs_ioctl_device_role *list = (void *)(uintptr_t)args->devices;
+	struct fake *fake = self;
+
+	FAKE_MAY_FAIL(fake);
+	fake->role_calls++;
+	if (fake->roles_result) {
+		args->reason = fake->roles_reason;
+		args->failed_devid = fake->roles_reason ? list[0].devid : 0;
+		return fake->roles_result;
+	}
+	for (uint32_t i = 0; i < args->nr; i++) {
+		struct fake_device *device = fake_device_find(fake, list[i].devid);
+
+		device->type = bp_role_to_disk(list[i].role, device->type);
+	}
+	return 0;
+}
+
+static const struct btrfs_balance_args *
+filter_of(const struct btrfs_ioctl_balance_args *args, uint64_t type)
+{
+	if (type & BTRFS_BLOCK_GROUP_DATA)
+		return args->flags & BTRFS_BALANCE_DATA ? &args->data : NULL;
+	if (type & BTRFS_BLOCK_GROUP_SYSTEM)
+		return args->flags & BTRFS_BALANCE_SYSTEM ? &args->sys : NULL;
+	return args->flags & BTRFS_BALANCE_METADATA ? &args->meta : NULL;
+}
+
+static bool wanted(const struct btrfs_ioctl_balance_args *args, const struct fake_chunk *chunk)
+{
+	const struct btrfs_balance_args *filter = filter_of(args, chunk->type);
+
+	return filter && filter->flags == BTRFS_BALANCE_ARGS_VRANGE &&
+	       chunk->logical < filter->vend &&
+	       chunk->logical + chunk->length > filter->vstart;
+}
+
+/* The devices as the allocator sees them: with roles where it knows them, else without. */
+static void fill_sites(struct fake *fake, struct bp_site *sites)
+{
+	uint64_t start;
+
+	for (size_t i = 0; i < fake->device_count; i++) {
+		const struct fake_device *device = &fake->devices[i];
+		bool obeys = (fake->kernel == FAKE_OURS || fake->kernel == FAKE_HINT) &&
+			     !fake->allocator_errs;
+
+		sites[i] = (struct bp_site){
+			.devid = device->devid,
+			.role = obeys ? bp_role_from_disk(device->type) : 0,
+			.writeable = !device->missing,
+			.size = device->size,
+			.room = fake_unallocated(fake, device) - MiB,
+		};
+		sites[i].hole = fake_hole(fake, device, UINT64_MAX, &start);
+	}
+}
+
+/* Into what is free in chunks of the type that are not misplaced. */
+static void move_into_free(struct fake *fake, size_t from, uint64_t *left)
+{
+	struct bp_site sites[FAKE_DEVICES];
+
+	fill_sites(fake, sites);
+	for (size_t i = 0; i < fake->chunk_count && *left; i++) {
+		struct fake_chunk *to = &fake->chunks[i];
+		const struct btrfs_policy_chunk chunk = {
+			.type = to->type, .stripe_length = fake_stripe_length(to),
+			.stripes = to->stripes, .devids = to->devids,
+		};
+		uint64_t part = to->length - to->used;
+
+		if (i == from || to->type != fake->chunks[from].type ||
+		    bp_judge(sites, fake->device_count, &chunk))
+			continue;
+		part = part < *left ? part : *left;
+		to->used += part;
+		*left -= part;
+	}
+}
+
+/* One new chunk for as much of what is left as it can hold. */
+static int move_part(struct fake *fake, uint64_t type, uint64_t *left)
+{
+	struct fake_chunk *new = &fake->chunks[fake->chunk_count];
+	uint64_t devids[2 * FAKE_DEVICES];
+	struct btrfs_policy_chunk made;
+	struct bp_site sites[FAKE_DEVICES];
+	int ret;
+
+	fill_sites(fake, sites);
+	ret = bp_select(sites, fake->device_count, type, &made, devids, NULL);
+	if (ret)
+		return ret;
+	new->type = type;
+	new->length = made.length;
+	new->stripes = made.stripes;
+	new->used = *left < made.length ? *left : made.length;
+	memcpy(new->devids, devids, new->stripes * sizeof(*devids));
+	*left -= new->used;
+	fake_place_chunk(fake);
+	return 0;
+}
+
+/* The old chunk goes when all it holds is elsewhere; else what was moved comes back. */
+static int relocate(struct fake *fake, size_t index)
+{
+	static __thread struct fake before; /* too large for a stack */
+	struct fake_chunk *chunk = &fake->chunks[index];
+	uint64_t left = chunk->used;
+	int ret = 0;
+
+	before = *fake;
+	move_into_free(fake, index, &left);
+	while (!ret && left)
+		ret = move_part(fake, chunk->type, &left);
+	if (ret) {
+		*fake = before;
+		return ret;
+	}
+	fake_remove_chunk(fake, index);
+	return 0;
+}
+
+static bool refuses(struct fake *fake, const struct btrfs_ioctl_balance_args *args,
+		    uint64_t logical)
+{
+	/* Not for ever, so that a run that never gives up comes to its end. */
+	if (!fake->refuses || fake->balances > FAKE_CHUNKS || !fake->refuses(fake, logical))
+		return false;
+	if (fake->refuses_paused)
+		fake->leftover = *args;
+	return true;
+}
+
+static int balance_chunks(struct fake *fake, struct btrfs_ioctl_balance_args *args)
+{
+	int ret;
+
+	for (size_t i = 0; i < fake->chunk_count; i++) {
+		if (!wanted(args, &fake->chunks[i]))
+			continue;
+		if (refuses(fake, args, fake->chunks[i].logical))
+			return -ENOSPC;
+		fake->moved[fake->balances - 1] = fake->chunks[i].logical;
+		ret = relocate(fake, i);
+		args->stat.completed += !ret;
+		return ret;
+	}
+	return 0;
+}
+
+/* It did its work, and is gone. */
+static void fake_end_leftover(struct fake *fake)
+{
+	fake->balances++;
+	balance_chunks(fake, &fake->leftover);
+	memset(&fake->leftover, 0, sizeof(fake->leftover));
+	fake_set_file(fake, FAKE_FSID "/exclusive_operation", "none");
+}
+
+static void fake_pass_leftover(struct fake *fake)
+{
+	if (!fake->leftover_then) {
+		fake_end_leftover(fake);
+		return;
+	}
+	fake->leftover.meta.vstart = fake->leftover_then;
+	fake->leftover.meta.vend = fake->leftover_then + 1;
+	fake->leftover_looks = UINT_MAX;
+}
+
+int fake_balance_state(void *self, struct btrfs_ioctl_balance_args *args)
+{
+	struct fake *fake = self;
+
+	FAKE_MAY_FAIL(fake);
+	if (fake->leftover.state & BTRFS_BALANCE_STATE_RUNNING && !fake->leftover_looks--)
+		fake_pass_leftover(fake);
+	if (!fake->leftover.flags)
+		return -ENOTCONN;
+	*args = fake->leftover;
+	return 0;
+}
+
+#define FOUR_SECONDS 4000000000ULL
+
+int fake_balance(void *self, struct btrfs_ioctl_balance_args *args)
+{
+	struct fake *fake = self;
+
+	FAKE_MAY_FAIL(fake);
+	if (args->flags & BTRFS_BALANCE_RESUME) {
+		if (!fake->leftover.flags)
+			return -ENOTCONN;
+		fake_end_leftover(fake);
+		args->state = fake->resume_state;
+		return fake->resume_result;
+	}
+	fake->asked = *args;
+	fake->balances++;
+	fake->clock += FOUR_SECONDS;
+	if (fake->balances == fake->balance_special) {
+		args->state = fake->balance_state;
+		return fake->balance_result;
+	}
+	return fake->balance_skips ? 0 : balance_chunks(fake, args);
+}

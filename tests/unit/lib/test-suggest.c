@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is proposed for which array, and that applying it would not be refused.
+ */
+#include "unit.h"
+
+static struct fake fake;
+
+/* An array: SSDs of `ssd` GiB, disks of 1000 GiB, one data chunk of `profile`. */
+struct array {
+	const char *name;
+	uint32_t ssds;
+	uint64_t ssd;
+	uint32_t disks;
+	uint64_t profile;
+	const char *role;	/* proposed for each SSD, or NULL */
+	const char *readahead;
+	const char *note;	/* a part of one, or NULL */
+};
+
+static const struct array arrays[] = {
+	{ "small SSDs", 2, 100, 2, RAID1, "metadata-only", "8388608", NULL },
+	{ "one SSD", 1, 100, 3, RAID1, "metadata-only", "8388608", NULL },
+	{ "three mirrors", 2, 100, 3, RAID1C3, "metadata-only", "16777216", NULL },
+	{ "large SSDs", 2, 900, 2, RAID1, "metadata-preferred", "8388608", NULL },
+	{ "data needs the SSDs", 2, 100, 2, RAID1C3, "metadata-preferred", "16777216", NULL },
+	{ "no mirrors", 2, 100, 2, RAID0, "metadata-only", NULL, "mirrored over devices" },
+	{ "disks alone", 0, 0, 4, RAID1, NULL, "8388608", "is known to be an SSD" },
+	{ "SSDs alone", 4, 100, 0, RAID1, NULL, NULL, "is known to rotate" },
+};
+
+static void make(const struct array *array)
+{
+	fake_init(&fake, FAKE_OURS);
+	for (uint32_t i = 0; i < array->ssds; i++)
+		fake_add_device(&fake, array->ssd * GiB, DISK_DATA, false);
+	for (uint32_t i = 0; i < array->disks; i++)
+		fake_add_device(&fake, 1000 * GiB, DISK_DATA, true);
+	fake_add_chunk(&fake, METADATA | RAID1, GiB, MiB, 2, 1, 2);
+	fake_add_chunk(&fake, DATA | array->profile, GiB, MiB, 3, 1, 2, 3);
+	if (array->profile == RAID1)
+		fake.chunks[1].stripes = 2;
+}
+
+static const char *proposed(const struct btrfs_policy_suggestion *suggestion, const char *setting,
+			    uint64_t devid)
+{
+	const struct btrfs_policy_change *row;
+
+	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++)
+		if (!strcmp(row->setting->name, setting) && row->devid == devid)
+			return row->new_value;
+	return NULL;
+}
+
+static void same(const char *what, const char *got, const char *want)
+{
+	if (!got != !want || (got && strcmp(got, want)))
+		fail_msg("%s: got %s, want %s", what, got ? got : "none", want ? want : "none");
+}
+
+static bool noted(const struct btrfs_policy_suggestion *suggestion, const char *part)
+{
+	const char *text;
+
+	for (size_t i = 0; (text = btrfs_policy_suggestion_note(suggestion, i)); i++)
+		if (strstr(text, part))
+			return true;
+	return false;
+}
+
+/* The proposals as a request: a dry run of it has nothing against them. */
+static void can_be_applied(struct btrfs_policy_fs *fs,
+			   const struct btrfs_policy_suggestion *suggestion)
+{
+	struct btrfs_policy_request *request = btrfs_policy_request_new();
+	const struct btrfs_policy_change *row;
+	struct btrfs_policy_changes *changes;
+
+	for (size_t i = 0; (row = btrfs_policy_suggestion_proposal(suggestion, i)); i++)
+		btrfs_policy_request_add(request, row->setting->name, row->devid, row->new_value);
+	if (btrfs_policy_apply(fs, request, BTRFS_POLICY_DRY_RUN, &changes))
+		fail_msg("%s", btrfs_policy_fs_error(fs));
+	btrfs_policy_changes_free(changes);
+	btrfs_policy_request_free(request);
+}
+
+static void check_array(const struct array *array)
+{
+	struct btrfs_policy_suggestion *suggestion = NULL;
+	struct btrfs_policy_fs *fs;
+
+	make(array);
+	fs = fake_open(&fake);
+	assert_int_equal(btrfs_policy_suggest(fs, &suggestion), 0);
+	for (uint32_t devid = 1; devid <= array->ssds + array->disks; devid++)
+		same(array->name, proposed(suggestion, "role", devid),
+		     devid <= array->ssds ? array->role : NULL);
+	same(array->name, proposed(suggestion, "readahead", 0), array->readahead);
+	if (array->note && !noted(suggestion, array->note))
+		fail_msg("%s: no note has '%s'", array->name, array->note);
+	can_be_applied(fs, suggestion);
+	btrfs_policy_suggestion_free(suggestion);
+	btrfs_policy_fs_unref(fs);
+}
+
+static void arrays_get_what_suits_them(void **state)
+{
+	for (size_t i = 0; i < BP_ARRAY_SIZE(arrays); i++)
+		check_array(&arrays[i]);
+}
+
+static struct btrfs_policy_suggestion *suggest(void)
+{
+	struct btrfs_policy_suggestion *suggestion = NULL;
+	struct btrfs_policy_fs *fs = fake_open(&fake);
+
+	assert_int_equal(btrfs_policy_suggest(fs, &suggestion), 0);
+	btrfs_policy_fs_unref(fs);
+	return suggestion;
+}
+
+static void what_is_set_is_left_alone(void **state)
+{
+	struct btrfs_policy_suggestion *suggestion;
+
+	fake_two_and_two(&fake, FAKE_OURS, DISK_METADATA, DISK_DATA_ONLY);
+	fake.devices[1].type = DISK_DATA;
+	fake.devices[1].transport = "usb";
+	suggestion = suggest();
+	for (uint64_t devid = 1; devid <= 4; devid++)
+		assert_null(proposed(suggestion, "role", devid));
+	btrfs_policy_suggestion_free(suggestion);
+}
+
+static void a_kernel_without_roles_is_told_of(void **state)
+{
+	struct btrfs_policy_suggestion *suggestion;
+
+	fake_two_and_two(&fake, FAKE_STOCK, DISK_DATA, DISK_DATA);
+	suggestion = suggest();
+	assert_true(noted(suggestion, "roles do nothing yet"));
+	assert_true(noted(suggestion, "does not offer 'roundrobin'"));
+	assert_non_null(proposed(suggestion, "role", 1));
+	btrfs_policy_suggestion_free(suggestion);
+}
+
+/* Two SSDs of 100 GiB, two disks of 1000 GiB, RAID1: what fits can be said by hand. */
+static void capacities(void **state)
+{
+	struct btrfs_policy_suggestion *suggestion;
+	const struct btrfs_policy_capacity *data, *metadata;
+	uint64_t chunks, bytes;
+
+	fake_two_and_two(&fake, FAKE_OURS, DISK_DATA, DISK_DATA);
+	suggestion = suggest();
+	data = btrfs_policy_suggestion_capacity(suggestion, 0);
+	metadata = btrfs_policy_suggestion_capacity(suggestion, 1);
+	assert_int_equal(data->before / GiB, 1099);
+	assert_int_equal(data->after / GiB, 999);
+	assert_int_equal(metadata->after / GiB, 1099);
+	assert_int_equal(metadata->first_choice / GiB, 99);
+	assert_null(btrfs_policy_suggestion_capacity(suggestion, 2));
+	btrfs_policy_suggestion_moves(suggestion, &chunks, &bytes);
+	assert_int_equal(chunks, 4);
+	assert_string_equal(btrfs_policy_suggestion_misfit(suggestion, 0)->profile, "RAID1C3");
+	assert_int_equal(btrfs_policy_suggestion_misfit(suggestion, 0)->left, 2);
+	btrfs_policy_suggestion_free(suggestion);
+}
+
+/* Four copies never fitted on three devices: nothing is lost with them. */
+static void what_never_fitted_is_not_named(void **state)
+{
+	struct btrfs_policy_suggestion *suggestion;
+	const struct btrfs_policy_misfit *misfit;
+
+	fake_two_and_two(&fake, FAKE_OURS, DISK_DATA, DISK_DATA);
+	fake.device_count = 3;
+	fake.devices[1].rotational = true;
+	suggestion = suggest();
+	for (size_t i = 0; (misfit = btrfs_policy_suggestion_misfit(suggestion, i)); i++)
+		assert_string_not_equal(misfit->profile, "RAID1C4");
+	assert_true(btrfs_policy_suggestion_misfit(suggestion, 0));
+	btrfs_policy_suggestion_free(suggestion);
+}
+
+/* Hundreds of terabytes take no longer than a small array. */
+static void large_arrays(void **state)
+{
+	struct btrfs_policy_suggestion *suggestion;
+	uint64_t sum = 0;
+
+	fake_init(&fake, FAKE_OURS);
+	for (int i = 0; i < 30; i++)
+		fake_add_device(&fake, (10 + i) * 1024 * GiB, DISK_DATA, i > 1);
+	for (size_t i = 0; i < fake.device_count; i++)
+		sum += fake.devices[i].size;
+	fake_add_chunk(&fake, DATA | RAID1, GiB, MiB, 2, 1, 2);
+	suggestion = suggest();
+	assert_in_range(btrfs_policy_suggestion_capacity(suggestion, 0)->before,
+			sum / 2 - 64 * GiB, sum / 2);
+	btrfs_policy_suggestion_free(suggestion);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(arrays_get_what_suits_them),
+		cmocka_unit_test(what_is_set_is_left_alone),
+		cmocka_unit_test(a_kernel_without_roles_is_told_of),
+		cmocka_unit_test(capacities),
+		cmocka_unit_test(what_never_fitted_is_not_named),
+		cmocka_unit_test(large_arrays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
