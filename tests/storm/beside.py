@@ -9,6 +9,8 @@ import layout
 import machine
 from machine import MNT
 
+# So often each of them runs: with several processors they also meet themselves.
+COPIES = max(1, os.cpu_count() // 2)
 NAMES = ['df', 'roles', 'small', 'big', 'read', 'policy', 'sysfs']
 
 
@@ -98,14 +100,15 @@ class Besides:
         self.names = [n for n in names if m.mount and (n in ('df', 'read', 'sysfs') or m.writable())]
         if m.stock() or m.mixed():
             self.names = [n for n in self.names if n not in ('roles', 'sysfs', 'policy')]
-        make = {'df': lambda: (ask_df, 5), 'small': lambda: (small_files, 20),
-                'big': lambda: (big_file, 30), 'read': lambda: (read_files(m), 5),
-                'roles': lambda: (write_roles(m, m.count, target), 5),
-                'policy': lambda: (change_policy(m), 50), 'sysfs': lambda: (read_sysfs(m), 20)}
+        make = {'df': lambda _: (ask_df, 5), 'small': lambda _: (small_files, 20),
+                'big': lambda _: (big_file, 30), 'read': lambda _: (read_files(m), 5),
+                'roles': lambda copy: (write_roles(m, m.count + copy, target), 5),
+                'policy': lambda _: (change_policy(m), 50), 'sysfs': lambda _: (read_sysfs(m), 20)}
         self.children = []
-        for name in self.names:
-            action, pause = make[name]()
-            self.children.append(machine.Background(quiet(action), pause))
+        for copy in range(COPIES):
+            for name in self.names:
+                action, pause = make[name](copy)
+                self.children.append(machine.Background(quiet(action), pause))
         if self.children:
             machine.sleep(30)
 

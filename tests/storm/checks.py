@@ -110,7 +110,7 @@ def misplaced(m, now):
     if all(m.devs[d]['role'] == 'data-preferred' for d in m.ours()):
         return
     writable = set(m.present()) | set(m.failing())
-    for _ in range(5):
+    for _ in range(5 * machine.PATIENCE):
         pairs = [(kind, int(machine.read('%s/allocation/%s/misplaced_bytes' %
                                          (machine.sysfs(m.uuid), kind), '-1')),
                   now.misplaced(kind, writable)) for kind in ('data', 'metadata', 'system')]

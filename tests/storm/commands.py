@@ -19,7 +19,8 @@ def parser(argparse):
     top = argparse.ArgumentParser(prog='storm', description='Random histories of administration, in the lab.')
     top.add_argument('--kernel', help='the lab kernel')
     top.add_argument('--stock', help='the stock kernel for the last mount')
-    top.add_argument('--timeout', type=int, default=300, help='wall-clock seconds for a machine (300)')
+    top.add_argument('--cpus', type=int, help='emulated processors that run at the same time, instead of the lab')
+    top.add_argument('--timeout', type=int, help='wall-clock seconds for a machine (300; 7200 with --cpus)')
     commands = top.add_subparsers(dest='command', required=True)
     small_check = commands.add_parser('check', help='run the kept cases, then histories of a fresh seed')
     one = commands.add_parser('run', help='run the history of one seed')
@@ -77,7 +78,7 @@ def classify(record, options):
     finding = record['finding']
     if not finding or not os.path.exists(options.compared) or finding['kind'].startswith('the test itself'):
         return
-    plain = runner.Options(options.compared, '', options.timeout)
+    plain = runner.Options(options.compared, '', options.timeout, options.cpus)
     other = runner.play(plain, {'seed': record['seed'], 'array': record['array'],
                                 'steps': record['steps']})['finding']
     if record['steps'] and not (other and other['kind'] == finding['kind']):
@@ -204,7 +205,7 @@ def replay(args, options):
 
 def main(argparse, argv):
     args = parser(argparse).parse_args(argv[1:])
-    options = runner.Options(args.kernel, args.stock, args.timeout)
+    options = runner.Options(args.kernel, args.stock, args.timeout, args.cpus)
     if args.command == 'run':
         return run(args, options)
     if args.command == 'loop':

@@ -15,7 +15,7 @@ import checks
 import machine
 import mounting
 import steps
-from beside import NAMES
+from beside import COPIES, NAMES
 from machine import Finding
 from model import Model
 
@@ -59,7 +59,7 @@ class History:
         a = step.draw(m, rng)
         a['step'] = step.name
         if step.besides and rng.random() < 0.35:
-            a['beside'] = rng.sample(NAMES, rng.choice([1, 1, 2, 3]))
+            a['beside'] = rng.sample(NAMES, rng.choice([1, 1, 2, 3] if COPIES == 1 else [2, 3, 4, 5]))
             # A device that changes or goes while its role is set.
             if 'devid' in a and 'roles' not in a['beside'] and rng.random() < 0.5:
                 a['beside'].append('roles')

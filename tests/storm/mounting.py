@@ -84,7 +84,7 @@ def flush(m):
 
 def leave():
     """Unmount as soon as the last command that uses it has ended."""
-    for _ in range(600):
+    for _ in range(600 * machine.PATIENCE):
         result = machine.run('umount', MNT)
         if result.status == 0:
             return
@@ -94,7 +94,7 @@ def leave():
 
 def wait_balance():
     """'paused' or '' once it does not run any more."""
-    for _ in range(5000):
+    for _ in range(5000 * machine.PATIENCE):
         out = machine.run('btrfs', 'balance', 'status', MNT).out
         if 'is running' not in out:
             return 'paused' if 'is paused' in out else ''
@@ -105,7 +105,7 @@ def wait_balance():
 def resumed():
     """A paused balance goes on when the file system becomes writable, in a thread that
     the mount does not wait for.  As wait_balance()."""
-    machine.sleep(200)
+    machine.sleep(200 * machine.PATIENCE)
     return wait_balance()
 
 

@@ -33,22 +33,24 @@ def cache():
     return os.environ.get('BTRFS_POLICY_CACHE', os.path.expanduser('~/.cache/btrfs-policy'))
 
 
-def kernel_path(config, version=None):
-    version = version or os.environ.get('LAB_KERNEL', '6.12')
-    return os.path.join(cache(), version, 'build-' + config, 'linux')
+def kernel_path(config, name='linux'):
+    return os.path.join(cache(), os.environ.get('LAB_KERNEL', '6.12'), 'build-' + config, name)
 
 
 class Options:
     """Where the kernels and the commands are, and how long a machine may take."""
 
-    def __init__(self, kernel=None, stock=None, timeout=300):
-        config = os.environ.get('LAB_CONFIG', 'uml')
-        self.kernel = kernel or kernel_path(config)
+    def __init__(self, kernel=None, stock=None, timeout=None, cpus=None):
+        if cpus:
+            self.kernel = kernel or kernel_path(os.environ.get('LAB_CONFIG', 'storm-smp'), 'vmlinux')
+        else:
+            self.kernel = kernel or kernel_path(os.environ.get('LAB_CONFIG', 'uml'))
+        self.cpus = cpus
         self.stock = kernel_path('uml-stock') if stock is None else stock
         # A fault that only a debug kernel sees must be looked for with a stock one of its kind.
-        alike = os.path.dirname(self.kernel) + '-stock/linux'
+        alike = '%s-stock/%s' % os.path.split(self.kernel)
         self.compared = alike if self.stock and os.path.exists(alike) else self.stock
-        self.timeout = timeout
+        self.timeout = timeout or (7200 if cpus else 300)
         self.build = os.path.realpath(os.environ.get('top_builddir', os.path.join(TOP, 'build')))
         self.mem = '3G'     # relocation takes chunks of 1 GiB through the page cache
 
@@ -78,8 +80,11 @@ def boot(options, state, folder, images, kernel):
                '--env', 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
                '--env', 'STORM_COMMANDS=' + root, '--env', 'PYTHONHASHSEED=0',
                '--env', 'MALLOC_MMAP_THRESHOLD_=33554432', '--env', 'MALLOC_TRIM_THRESHOLD_=1073741824']
+    if options.cpus:
+        command += ['--cpus', str(options.cpus)]
     for spec in arrays.specs(state['array']):
-        command += ['--disk', spec]
+        # Where time is real that of the disks is not what is looked for.
+        command += ['--disk', spec + (',slow=10' if options.cpus else '')]
     command += ['--', 'python3', '-B', HERE + '/guest.py', folder]
     # The length of the current directory's name shows in the machine.
     done = subprocess.run(command, cwd='/', stdout=subprocess.PIPE, stderr=subprocess.PIPE,

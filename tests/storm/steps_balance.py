@@ -134,7 +134,7 @@ class BalanceControl(Step):
         return machine.Result(0, result.out)
 
     def state(self, m):
-        for _ in range(2000):
+        for _ in range(2000 * machine.PATIENCE):
             out = btrfs('balance', 'status', MNT).out
             if 'is running' not in out:
                 return 'paused' if 'is paused' in out else ''
@@ -175,7 +175,7 @@ class Scrub(Step):
             return result
         machine.sleep(a['cancel'])
         result = btrfs('scrub', 'cancel', MNT)
-        for _ in range(200):        # the starter writes its record after the end
+        for _ in range(200 * machine.PATIENCE):        # the starter writes its record after the end
             if 'running' not in btrfs('scrub', 'status', MNT).out:
                 break
             machine.sleep(50)

@@ -208,8 +208,10 @@ class PowerCut(Step):
         child = machine.Background(lambda n: self.during(m, a, n), 5)
         machine.sleep(a['wait'])
         paths = [s['dev'] for s in m.slots if s['state'] in ('member', 'spare')]
+        machine.dark(True)
         for dev in paths:
             machine.power(dev, a['how'])
+        machine.dark(False)
         child.stop()
         mounting.leave()
         for dev in paths:

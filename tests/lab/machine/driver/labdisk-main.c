@@ -16,6 +16,15 @@ static DEFINE_MUTEX(disks_lock);
 static LIST_HEAD(lab_disks);
 static int lab_major;
 
+static bool dark;
+module_param(dark, bool, 0644);
+MODULE_PARM_DESC(dark, "no disk is served");
+
+static bool lab_off(const struct lab_disk *l)
+{
+	return READ_ONCE(l->power) != LAB_ON || READ_ONCE(dark);
+}
+
 /* Called with the lock held. */
 static void arm_timer(struct lab_disk *l)
 {
@@ -89,7 +98,7 @@ static blk_status_t lab_queue_rq(struct blk_mq_hw_ctx *hctx,
 	blk_mq_start_request(rq);
 	if (l->model->p.cpu)
 		ndelay(l->model->p.cpu);
-	if (READ_ONCE(l->power) != LAB_ON) {
+	if (lab_off(l)) {
 		count_error(l);
 		return BLK_STS_IOERR;
 	}
@@ -106,7 +115,7 @@ static void lab_complete(struct request *rq)
 	struct lab_disk *l = rq->q->queuedata;
 	blk_status_t status = *(blk_status_t *)blk_mq_rq_to_pdu(rq);
 
-	if (READ_ONCE(l->power) != LAB_ON)
+	if (lab_off(l))
 		status = BLK_STS_IOERR;
 	if (status)
 		count_error(l);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where a disk's bytes are: a sparse set of pages in memory or a file of the
- * host, and over either, if asked for, a second sparse set that stands for the
+ * Where a disk's bytes are: a sparse set of pages in memory or what labdisk-host.c
+ * opens, and over either, if asked for, a second sparse set that stands for the
  * drive's volatile cache and is what a power cut destroys.  Knows nothing of
  * time.
  */
@@ -80,8 +80,8 @@ static int stable_rw(struct lab_disk *l, bool write, struct kvec *v, int n, u64 
 {
 	int i, ret = 0;
 
-	if (l->host_fd >= 0)
-		return lab_host_rw(l->host_fd, write, v, n, pos);
+	if (l->on_host)
+		return lab_host_rw(l, write, v, n, pos);
 	for (i = 0; i < n && !ret; pos += v[i++].iov_len) {
 		if (write)
 			ret = pages_write(&l->pages, v[i].iov_base,
@@ -165,8 +165,8 @@ int lab_store_cut(struct lab_disk *l, enum lab_cut how, u64 seed)
 static int discard(struct lab_disk *l, u64 pos, u64 len)
 {
 	pages_drop(&l->cache, pos, len);
-	if (l->host_fd >= 0)
-		return lab_host_discard(l->host_fd, pos, len);
+	if (l->on_host)
+		return lab_host_discard(l, pos, len);
 	pages_drop(&l->pages, pos, len);
 	return 0;
 }
@@ -229,14 +229,14 @@ int lab_store_request(struct lab_disk *l, struct request *rq)
 
 int lab_store_open(struct lab_disk *l, const char *file)
 {
+	int ret;
+
 	xa_init(&l->pages);
 	xa_init(&l->cache);
 	mutex_init(&l->cache_lock);
-	l->host_fd = -1;
-	if (!file)
-		return 0;
-	l->host_fd = lab_host_open(file, l->model->p.size);
-	return min(l->host_fd, 0);
+	ret = file ? lab_host_open(l, file) : 0;
+	l->on_host = file && !ret;
+	return ret;
 }
 
 void lab_store_close(struct lab_disk *l)
@@ -245,6 +245,6 @@ void lab_store_close(struct lab_disk *l)
 	pages_drop(&l->pages, 0, l->model->p.size);
 	xa_destroy(&l->cache);
 	xa_destroy(&l->pages);
-	if (l->host_fd >= 0)
-		lab_host_close(l->host_fd);
+	if (l->on_host)
+		lab_host_close(l);
 }

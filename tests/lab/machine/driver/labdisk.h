@@ -49,7 +49,9 @@ struct lab_disk {
 	enum lab_power power;
 
 	struct xarray pages;		/* content, when kept in memory */
-	int host_fd;			/* content, when kept in a host's file */
+	bool on_host;			/* or in a file of the host, or on a device */
+	int host_fd;
+	struct file *host_dev;
 	struct mutex cache_lock;	/* volatile pages */
 	struct xarray cache;		/* written and not flushed, if modelled */
 };
@@ -60,11 +62,11 @@ void lab_store_close(struct lab_disk *l);
 int lab_store_request(struct lab_disk *l, struct request *rq);
 int lab_store_cut(struct lab_disk *l, enum lab_cut how, u64 seed);
 
-/* labdisk-host.c: files of the host under User-Mode Linux, an error elsewhere */
-int lab_host_open(const char *file, u64 size);
-void lab_host_close(int fd);
-int lab_host_rw(int fd, bool write, struct kvec *v, int n, u64 pos);
-int lab_host_discard(int fd, u64 pos, u64 len);
+/* labdisk-host.c: files of the host under User-Mode Linux, block devices elsewhere */
+int lab_host_open(struct lab_disk *l, const char *file);
+void lab_host_close(struct lab_disk *l);
+int lab_host_rw(struct lab_disk *l, bool write, struct kvec *v, int n, u64 pos);
+int lab_host_discard(struct lab_disk *l, u64 pos, u64 len);
 
 /* labdisk-sysfs.c */
 extern const struct attribute_group *lab_attribute_groups[];
