@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Hours of the storm, half of them on four emulated processors, and half of both on a
-# kernel with all its checks: STORM_HOURS= (8). Pairs of steps that were seen least are preferred. The stock
-# kernel tells faults of its own from those of the series.
+# kernel with all its checks: STORM_HOURS= (8). It prefers pairs of steps that were seen
+# least. The stock kernel tells its own faults from those of the series.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
