@@ -70,8 +70,14 @@ def make(m):
     words = ['-m', array['metadata']] + (['-M'] if array.get('mixed') else [])
     words += ['-n', str(array['nodesize'])] if array.get('nodesize') else []
     words += ['-R', '^free-space-tree'] if array.get('cache') == 'v1' else []
-    machine.must('mkfs.btrfs', '-q', '-f', '-K', '-U', m.uuid, '-d', array['data'], *words,
-                 *[m.slots[i]['dev'] for i in first])
+    words += ['-d', array['data']]
+    command = ['mkfs.btrfs', '-q', '-f', '-K', '-U', m.uuid]
+    paths = [m.slots[i]['dev'] for i in first]
+    # Where its first chunks do not fit on small devices it gets profiles that do.
+    if 'not enough free space' in machine.run(*command, *words, *paths).out:
+        words[:2] = ['-m', 'single' if array.get('mixed') else 'dup']
+        words[-2:] = ['-d', 'single']
+        machine.must(*command, *words, *paths)
     for devid, i in enumerate(first + late):
         m.slots[i]['state'] = 'member' if i in first else 'spare'
         m.devs[devid + 1] = {'slot': i, 'role': 'data-preferred', 'seed': False,

@@ -110,6 +110,18 @@ class Model:
     def seedless(self):
         return len(self.ours()) == len(self.devs)
 
+    def copied(self):
+        """Has every chunk a copy on another device, not only parity?"""
+        return all(c.profile.lost and not c.profile.parity
+                   for c in machine.chunk_tree().chunks.values())
+
+    def single(self):
+        """Is there data without a second copy, as a swap file wants it?"""
+        return 'single' in machine.chunk_tree().profiles('data')
+
+    def several(self):
+        return len(self.present()) > 1
+
     def patched(self):
         return not self.stock()
 

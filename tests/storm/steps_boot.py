@@ -10,7 +10,7 @@ import machine
 import mounting
 from base import Step, btrfs
 from machine import MNT, Result
-from steps_mount import CRASH_NOISE, Fail
+from steps_mount import CRASH_NOISE, Fail, Lose
 
 BLOCK = 4096
 
@@ -59,7 +59,7 @@ class Rot(Step):
     name, weight, moves = 'rot', 3, True
     noise = CRASH_NOISE + r'|transid|checksum|corrupt|read error corrected|bad tree block|fixup|level verify'
 
-    needs = Fail.needs + ('complete',)
+    needs = Lose.needs + ('writable', 'complete')
     candidates, choice, few = Fail.candidates, Fail.choice, True
 
     def draw(self, m, rng):

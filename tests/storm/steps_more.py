@@ -65,14 +65,10 @@ class SwapFile(FileStep):
     """A swap file in use pins its chunk and its device."""
     name, weight = 'swap', 2
 
-    needs = ('writable', 'complete', 'unmixed')
+    needs = ('writable', 'complete', 'unmixed', 'single')
 
     def choice(self, m):
-        return m.swap or (m.unpaused() and self.simple(m))
-
-    @staticmethod
-    def simple(m):
-        return m.array['data'] == 'single' and 'compress' not in str(m.mount)
+        return m.swap or (m.unpaused() and 'compress' not in str(m.mount))
 
     def act(self, m, a):
         if m.swap:
@@ -97,11 +93,16 @@ class SwapFile(FileStep):
             return result
         machine.run('mkswap', path_of(name))
         result = machine.run('swapon', path_of(name))
-        if result.status:       # data of another profile: not supported
+        if result.status:
             os.unlink(path_of(name))
-            return Result(0, result.out)
+            return result
         m.swap = name
         return result
+
+    def excuse(self, m, a, result, before):
+        if 'swapon' in result.out and before.profiles('data') != {'single'}:
+            return 'data of another profile'
+        return FileStep.excuse(self, m, a, result, before)
 
 
 class Quota(Step):
@@ -160,9 +161,10 @@ class Trim(Step):
 class RemoveCancel(Remove):
     """Cancel a removal or a shrink that has begun."""
     name, weight = 'remove-cancel', 3
+    needs = Remove.needs + ('complete',)
 
     def candidates(self, m):
-        return m.present() if len(m.devs) > 1 and not m.lost() else []
+        return m.present() if len(m.devs) > 1 else []
 
     def draw(self, m, rng):
         return {'devid': rng.choice(self.candidates(m)), 'by': 'devid', 'wait': rng.choice([1, 10, 60]),

@@ -84,11 +84,9 @@ class Freeze(Step):
 class Lose(Step):
     """A disk is pulled out while the file system is not mounted."""
     name, weight, moves, besides = 'lose', 5, True, False
-    needs, few = ('answering', 'undamaged', 'unpaused'), True
+    needs, few = ('answering', 'undamaged', 'unpaused', 'several'), True
 
     def candidates(self, m):
-        if len(m.present()) < 2:
-            return []
         now = machine.chunk_tree()
         return [d for d in m.present() if may_go(now, m, d, self.few)]
 
@@ -117,7 +115,7 @@ class Lose(Step):
 class Fail(Step):
     """A disk stops answering while the file system is in use."""
     name, weight, moves = 'fail', 3, True
-    needs, few = Lose.needs + ('writable',), False
+    needs, few = Lose.needs + ('writable', 'copied'), False
     noise = CRASH_NOISE
 
     candidates, choice, draw, fits = Lose.candidates, Lose.choice, Lose.draw, Lose.fits
@@ -169,14 +167,14 @@ class Glitch(Step):
 
 def may_go(now, m, devid, few=False):
     """Is everything readable without the device, and will it stay so?  With
-    parity the stock kernel loses writes: no.  few: fewer devices than new chunks
-    of the profile need may be left."""
+    parity the stock kernel loses writes: no.  few: it takes no new chunk, and fewer
+    devices than those need may be left."""
     lost = m.lost() | {devid}
     left = len(m.devs) - len(lost)
     for kind in ('data', 'metadata', 'system', 'mixed'):
         for profile in now.profiles(kind):
             p = layout.PROFILES[profile]
-            if not p.lost or p.parity or (p.least > left and not few):
+            if p.parity or not few and (not p.lost or p.least > left):
                 return False
     return all(sum(1 for d, _ in c.stripes if d in lost) <= c.profile.lost * c.profile.stripes and
                c.survives(lost) for c in now.chunks.values())
