@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# lab: --disk hdd:size=2G,seed=1 --disk ssd:size=1G,seed=2 --disk ssd:size=2G,seed=3
+#
+# The chunks of a removed device are not unallocated space.  If the kernel counts them,
+# replace makes the only metadata block group of a full file system read-only, though
+# there is no room for another one, and the next commit is aborted.
+[ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
+. "$LAB_LIB"
+
+make_array() {
+	mkfs.btrfs -q -f -K -d single -m dup /dev/labda &&
+		mount /dev/labda "$LAB_MNT" &&
+		fallocate -l 100M "$LAB_MNT/first" &&
+		btrfs -q device add -f -K /dev/labdb "$LAB_MNT" &&
+		btrfs -q device remove /dev/labda "$LAB_MNT"
+}
+
+# Until no chunk fits any more.
+fill() {
+	local n
+
+	for n in $(seq 300); do
+		fallocate -l 8M "$LAB_MNT/full$n" 2>/dev/null || return 0
+	done
+	return 1
+}
+
+writes_go_on() {
+	mkdir -p "$LAB_MNT/folder" && sync && rmdir "$LAB_MNT/folder"
+}
+
+try 'an array of one small device, after the removal of a large one' make_array || bail_out 'no array'
+try 'it is full' fill
+btrfs filesystem usage -b "$LAB_MNT" | sed 's/^/# /'
+while writes_go_on; do :; done &
+refuse 'replace finds no room' btrfs replace start -f -B 2 /dev/labdc "$LAB_MNT"
+kill $! && wait $! 2>/dev/null
+try 'the file system is writeable' writes_go_on
+try 'unmount' umount "$LAB_MNT"
+done_testing
