@@ -58,11 +58,14 @@ class History:
         step = steps.TABLE[rng.choices(names, weights)[0]]
         a = step.draw(m, rng)
         a['step'] = step.name
-        if step.besides and rng.random() < 0.35:
+        if step.besides and rng.random() < (0.6 if 'devid' in a else 0.35):
             a['beside'] = rng.sample(NAMES, rng.choice([1, 1, 2, 3] if COPIES == 1 else [2, 3, 4, 5]))
             # A device that changes or goes while its role is set.
             if 'devid' in a and 'roles' not in a['beside'] and rng.random() < 0.5:
                 a['beside'].append('roles')
+            # What roles leave is asked for while they change.
+            if 'roles' in a['beside'] and 'df' not in a['beside'] and rng.random() < 0.5:
+                a['beside'].append('df')
         if rng.random() < 0.25:
             a['lazy'] = True
         return a
@@ -75,6 +78,8 @@ class History:
         if self.model.lost():
             base *= {'replace': 4, 'remove': 2, 'tag': 2, 'write': 2, 'fill': 2}.get(name, 1)
         elif self.last == 'replace' and name in ('balance', 'convert', 'fill', 'write'):
+            base *= 3
+        elif self.last == 'add' and name == 'remove':
             base *= 3
         if not self.wanted:
             return base
@@ -162,6 +167,8 @@ def verify(history):
 
 
 def main():
+    watched = os.getpid()
+    watcher = machine.Background(lambda _: machine.watch(watched), 0) if os.cpu_count() > 1 else None
     history = History(sys.argv[1])
     try:
         result = verify(history) if history.state.get('verify') else history.run()
@@ -174,6 +181,8 @@ def main():
         os.fsync(file.fileno())
     # A file system in an odd state must not delay the end of the machine.
     machine.say('%s %s' % (result['end'], result.get('kind', '')))
+    if watcher:
+        watcher.stop()
     sys.stdout.flush()
     os._exit(0)
 
