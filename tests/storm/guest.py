@@ -41,6 +41,11 @@ class History:
             file.flush()
             os.fsync(file.fileno())
 
+    def progress(self):
+        """Another number when another step has begun."""
+        path = self.folder + '/steps'
+        return os.path.getsize(path) if os.path.exists(path) else 0
+
     def next(self):
         """The next step: from the list, or drawn."""
         self.chance = steps.Chance(self.model)  # a replay asks the kernel what drawing asks
@@ -167,9 +172,10 @@ def verify(history):
 
 
 def main():
-    watched = os.getpid()
-    watcher = machine.Background(lambda _: machine.watch(watched), 0) if os.cpu_count() > 1 else None
     history = History(sys.argv[1])
+    watcher = None
+    if os.cpu_count() > 1:
+        watcher = machine.Background(lambda _: machine.watch(history.progress), 0)
     try:
         result = verify(history) if history.state.get('verify') else history.run()
     except Finding as finding:

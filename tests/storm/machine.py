@@ -5,6 +5,7 @@
 import ctypes
 import errno
 import fcntl
+import glob
 import os
 import re
 import struct
@@ -19,7 +20,8 @@ UUID = 'b7f5c0de-1ab0-4d15-8000-0000000000%02d'
 HANG = 3000     # seconds of virtual time after which a command hangs
 # With several processors time is real, and the emulator slow: waits that have an end get more.
 PATIENCE = 10 if os.cpu_count() > 1 else 1
-ENDLESS = 120   # seconds of a processor that no system call of the storm itself needs
+ENDLESS = 120   # seconds of a processor that no task needs in the kernel before it waits, or dies
+LONG = 200      # seconds of a step after which the kernel's log gets the stacks
 
 
 class Finding(Exception):
@@ -243,8 +245,8 @@ def say(text):
 
 
 def computed(pid):
-    """Seconds of a processor that a process took: (outside the kernel, in it)."""
-    with open('/proc/%d/stat' % pid) as file:
+    """Seconds of a processor that a task took: (outside the kernel, in it)."""
+    with open('/proc/%s/stat' % pid) as file:
         words = file.read().rpartition(')')[2].split()
     return [int(word) / os.sysconf('SC_CLK_TCK') for word in words[11:13]]
 
@@ -278,16 +280,36 @@ class Background:
         raise Finding('hang: a load beside', 'a process cannot be killed\n' + stacks())
 
 
-def watch(pid):
-    """Crash the machine if a process does nothing but compute in the kernel.  Such a loop gives
-    the processor to others, so that the kernel's own detectors see nothing in it."""
-    began = computed(pid)
+def tasks():
+    """Of each task, of the kernel, too: seconds in the kernel, and how often it waited."""
+    found = {}
+    for path in glob.iglob('/proc/[1-9]*/task/*'):
+        waits = re.search(r'\nvoluntary_ctxt_switches:\s*(\d+)', read(path + '/status', ''))
+        try:
+            found[path] = computed(path[6:])[1], waits and waits.group(1)
+        except OSError:     # it has ended
+            pass
+    return found
+
+
+def watch(progress):
+    """Crash the machine if a task only computes in the kernel, and never waits.  Such a loop
+    lets other tasks run, so that the kernel's own detectors see nothing in it.  A step that
+    takes long is no fault, but what it waits for is said in the kernel's log."""
+    began, step, since = {}, progress(), time.monotonic()
     while True:
-        sleep(5000)
-        now = computed(pid)
-        if now[0] > began[0]:
-            began = now
-        if now[1] > began[1] + ENDLESS:
-            print('# a system call does not end\n' + stacks(), file=sys.stderr, flush=True)
-            sleep(1000)
-            write('/proc/sysrq-trigger', 'c')
+        sleep(10000)
+        for path, (seconds, waits) in tasks().items():
+            if began.get(path, (0, None))[1] != waits:
+                began[path] = seconds, waits
+            elif seconds > began[path][0] + ENDLESS:
+                name = read(path + '/comm', '?')
+                print('# an endless loop in the kernel: %s\n%s' % (name, stacks()), file=sys.stderr, flush=True)
+                write('/dev/kmsg', 'storm: BUG: endless loop in %s' % name)
+                sleep(1000)
+                write('/proc/sysrq-trigger', 'c')
+        if progress() != step:
+            step, since = progress(), time.monotonic()
+        elif time.monotonic() > since + LONG:
+            since += LONG
+            stacks()
