@@ -63,15 +63,24 @@ def read_files(m):
 
 def write_roles(m, seed, target):
     """One role a turn, through sysfs, as the kernel lets us; mostly that of the
-    device that the step is about."""
+    device that the step is about.  Or one role for all devices in turn, then another:
+    the first of them is alone in its rank for a while."""
     rng = random.Random(seed)
     devids = m.ours()
     names = layout.ROLES if seed % 2 else ['data-preferred', 'metadata-preferred']
 
-    def action(_):
+    def one(_):
         devid = target if target in devids and rng.random() < 0.7 else rng.choice(devids)
-        path = '%s/devinfo/%d/role' % (machine.sysfs(m.uuid), devid)
-        machine.write(path, rng.choice(names))
+        return devid, rng.choice(names)
+
+    def all_alike(n):
+        return devids[n % len(devids)], names[n // len(devids) % len(names)]
+
+    choose = one if target in devids or seed % 3 else all_alike
+
+    def action(n):
+        devid, role = choose(n)
+        machine.write('%s/devinfo/%d/role' % (machine.sysfs(m.uuid), devid), role)
     return action
 
 
@@ -96,13 +105,16 @@ def read_sysfs(m):
 
 
 class Besides:
+    steps = 0       # a load that gets few turns must not set the same roles beside each step
+
     def __init__(self, m, names, target=None):
+        Besides.steps += 1
         self.names = [n for n in names if m.mount and (n in ('df', 'read', 'sysfs') or m.writable())]
         if m.stock() or m.mixed():
             self.names = [n for n in self.names if n not in ('roles', 'sysfs', 'policy')]
         make = {'df': lambda _: (ask_df, 5), 'small': lambda _: (small_files, 20),
                 'big': lambda _: (big_file, 30), 'read': lambda _: (read_files(m), 5),
-                'roles': lambda copy: (write_roles(m, m.count + copy, target), 5),
+                'roles': lambda copy: (write_roles(m, m.count + 2 * Besides.steps + copy, target), 5),
                 'policy': lambda _: (change_policy(m), 50), 'sysfs': lambda _: (read_sysfs(m), 20)}
         self.children = []
         for copy in range(COPIES):

@@ -41,6 +41,11 @@ class History:
             file.flush()
             os.fsync(file.fileno())
 
+    def progress(self):
+        """Another number when another step has begun."""
+        path = self.folder + '/steps'
+        return os.path.getsize(path) if os.path.exists(path) else 0
+
     def next(self):
         """The next step: from the list, or drawn."""
         self.chance = steps.Chance(self.model)  # a replay asks the kernel what drawing asks
@@ -58,11 +63,14 @@ class History:
         step = steps.TABLE[rng.choices(names, weights)[0]]
         a = step.draw(m, rng)
         a['step'] = step.name
-        if step.besides and rng.random() < 0.35:
+        if step.besides and rng.random() < (0.6 if 'devid' in a else 0.35):
             a['beside'] = rng.sample(NAMES, rng.choice([1, 1, 2, 3] if COPIES == 1 else [2, 3, 4, 5]))
             # A device that changes or goes while its role is set.
             if 'devid' in a and 'roles' not in a['beside'] and rng.random() < 0.5:
                 a['beside'].append('roles')
+            # What roles leave is asked for while they change.
+            if 'roles' in a['beside'] and 'df' not in a['beside'] and rng.random() < 0.5:
+                a['beside'].append('df')
         if rng.random() < 0.25:
             a['lazy'] = True
         return a
@@ -75,6 +83,8 @@ class History:
         if self.model.lost():
             base *= {'replace': 4, 'remove': 2, 'tag': 2, 'write': 2, 'fill': 2}.get(name, 1)
         elif self.last == 'replace' and name in ('balance', 'convert', 'fill', 'write'):
+            base *= 3
+        elif self.last == 'add' and name == 'remove':
             base *= 3
         if not self.wanted:
             return base
@@ -163,6 +173,9 @@ def verify(history):
 
 def main():
     history = History(sys.argv[1])
+    watcher = None
+    if os.cpu_count() > 1:
+        watcher = machine.Background(lambda _: machine.watch(history.progress), 0)
     try:
         result = verify(history) if history.state.get('verify') else history.run()
     except Finding as finding:
@@ -174,6 +187,8 @@ def main():
         os.fsync(file.fileno())
     # A file system in an odd state must not delay the end of the machine.
     machine.say('%s %s' % (result['end'], result.get('kind', '')))
+    if watcher:
+        watcher.stop()
     sys.stdout.flush()
     os._exit(0)
 

@@ -5,6 +5,7 @@
 import ctypes
 import errno
 import fcntl
+import glob
 import os
 import re
 import struct
@@ -19,7 +20,8 @@ UUID = 'b7f5c0de-1ab0-4d15-8000-0000000000%02d'
 HANG = 3000     # seconds of virtual time after which a command hangs
 # With several processors time is real, and the emulator slow: waits that have an end get more.
 PATIENCE = 10 if os.cpu_count() > 1 else 1
-ENDLESS = 300   # seconds of a processor that nothing needs after it was killed
+ENDLESS = 120   # seconds of a processor that no task needs in the kernel before it waits, or dies
+LONG = 200      # seconds of a step after which the kernel's log gets the stacks
 
 
 class Finding(Exception):
@@ -51,7 +53,7 @@ def run(*argv, timeout=HANG):
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=env,
                               stderr=subprocess.STDOUT, timeout=timeout, check=False)
     except subprocess.TimeoutExpired:
-        raise Finding('hang: ' + ' '.join(argv[:3]), 'no end after %d s' % timeout) from None
+        raise Finding('hang: ' + ' '.join(argv[:3]), 'no end after %d s\n%s' % (timeout, stacks())) from None
     return Result(done.returncode, done.stdout.decode(errors='replace'))
 
 
@@ -153,6 +155,16 @@ class Log:
             lines.append(record.split('\n')[0].partition(';')[2])
 
 
+def stacks():
+    """What the processors do, and which tasks wait: the kernel says that in its log."""
+    log = Log()
+    log.new()
+    for key in 'lw':
+        write('/proc/sysrq-trigger', key)
+        sleep(1000)
+    return '\n'.join(log.new())
+
+
 def mounts():
     with open('/proc/mounts') as file:
         for line in file:
@@ -232,6 +244,13 @@ def say(text):
     print(text, flush=True)
 
 
+def computed(pid):
+    """Seconds of a processor that a task took: (outside the kernel, in it)."""
+    with open('/proc/%s/stat' % pid) as file:
+        words = file.read().rpartition(')')[2].split()
+    return [int(word) / os.sysconf('SC_CLK_TCK') for word in words[11:13]]
+
+
 class Background:
     """A child that repeats an action until it is told to stop.  It is a fork
     of this program, so that it costs no start of a command."""
@@ -253,15 +272,44 @@ class Background:
 
     def stop(self):
         os.kill(self.pid, 9)
-        deadline, most = time.monotonic() + HANG, self.computed() + ENDLESS
-        while time.monotonic() < deadline and self.computed() < most:
+        deadline, most = time.monotonic() + HANG, sum(computed(self.pid)) + ENDLESS
+        while time.monotonic() < deadline and sum(computed(self.pid)) < most:
             if os.waitpid(self.pid, os.WNOHANG)[0]:
                 return
             sleep(5)
-        raise Finding('hang: a load beside', 'a process cannot be killed')
+        raise Finding('hang: a load beside', 'a process cannot be killed\n' + stacks())
 
-    def computed(self):
-        """Seconds of a processor."""
-        with open('/proc/%d/stat' % self.pid) as file:
-            words = file.read().rpartition(')')[2].split()
-        return (int(words[11]) + int(words[12])) / os.sysconf('SC_CLK_TCK')
+
+def tasks():
+    """Of each task, of the kernel, too: seconds in the kernel, and how often it waited."""
+    found = {}
+    for path in glob.iglob('/proc/[1-9]*/task/*'):
+        waits = re.search(r'\nvoluntary_ctxt_switches:\s*(\d+)', read(path + '/status', ''))
+        try:
+            found[path] = computed(path[6:])[1], waits and waits.group(1)
+        except OSError:     # it has ended
+            pass
+    return found
+
+
+def watch(progress):
+    """Crash the machine if a task only computes in the kernel, and never waits.  Such a loop
+    lets other tasks run, so that the kernel's own detectors see nothing in it.  A step that
+    takes long is no fault, but what it waits for is said in the kernel's log."""
+    began, step, since = {}, progress(), time.monotonic()
+    while True:
+        sleep(10000)
+        for path, (seconds, waits) in tasks().items():
+            if began.get(path, (0, None))[1] != waits:
+                began[path] = seconds, waits
+            elif seconds > began[path][0] + ENDLESS:
+                name = read(path + '/comm', '?')
+                print('# an endless loop in the kernel: %s\n%s' % (name, stacks()), file=sys.stderr, flush=True)
+                write('/dev/kmsg', 'storm: BUG: endless loop in %s' % name)
+                sleep(1000)
+                write('/proc/sysrq-trigger', 'c')
+        if progress() != step:
+            step, since = progress(), time.monotonic()
+        elif time.monotonic() > since + LONG:
+            since += LONG
+            stacks()
