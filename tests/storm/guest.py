@@ -88,7 +88,7 @@ class History:
             base *= 3
         if not self.wanted:
             return base
-        return base / 4 + self.wanted.get('%s %s' % (self.last, name), 0) * self.wanted.get(name, 0)
+        return base / 4 + 4 * self.wanted.get('%s %s' % (self.last, name), 0) * (1 + self.wanted.get(name, 0))
 
     def one(self, a):
         m = self.model
