@@ -94,15 +94,16 @@ def boot(options, state, folder, images, kernel):
 
 def trouble(console):
     """The first complaint of the kernel, without what differs from run to run.  Which
-    function comes to abort a transaction is chance."""
-    aborted = re.search(r'Transaction aborted \(error -\d+\)', console)
-    if aborted:
-        return aborted.group(0)
+    function comes to abort a transaction is chance, and disks without power abort some."""
+    aborts = re.findall(r'Transaction aborted \(error -\d+\)', console)
+    for abort in aborts:
+        if not re.search(r'-(5|30)\)', abort):
+            return abort
     for line in console.split('\n'):
         match = TROUBLE.search(line)
         if match and not re.search(JUDGED, line):
             return re.sub(r'0x[0-9a-f]+|\b[0-9a-f]{8,}\b|\d+', 'N', match.group(1))[:100]
-    return ''
+    return aborts[0] if aborts else ''
 
 
 def verdict(status, err, folder):

@@ -28,7 +28,7 @@ class Sprout(Step):
         return [i for i in m.free_slots() if m.slots[i]['size'] >= 1024 * MIB]
 
     def draw(self, m, rng):
-        return {'slot': rng.choice(self.slots(m)), 'remove': rng.random() < 0.5}
+        return {'slot': rng.choice(self.slots(m))}
 
     def fits(self, m, a):
         return a['slot'] in self.slots(m)
