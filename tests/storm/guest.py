@@ -76,8 +76,8 @@ class History:
         return a
 
     def weight(self, name):
-        """Pairs that are still wanted are preferred, if a record of them is given; most of
-        all those that end with a kind with which many of them begin."""
+        """Pairs that are still wanted are preferred, if a record of them is given, and kinds
+        with which many of them begin."""
         base = steps.TABLE[name].weight
         # The day a disk dies, and the days after, are the dangerous ones.
         if self.model.lost():
@@ -88,7 +88,8 @@ class History:
             base *= 3
         if not self.wanted:
             return base
-        return base / 4 + 4 * self.wanted.get('%s %s' % (self.last, name), 0) * (1 + self.wanted.get(name, 0))
+        begin = self.wanted.get(name, 0)
+        return base / 4 + begin + 4 * self.wanted.get('%s %s' % (self.last, name), 0) * (1 + begin)
 
     def one(self, a):
         m = self.model
