@@ -75,9 +75,6 @@ class Model:
         """Devids that are no seed."""
         return sorted(d for d, v in self.devs.items() if not v['seed'])
 
-    def seeds(self):
-        return sorted(set(self.devs) - set(self.ours()))
-
     def lost(self):
         return set(self.missing()) | set(self.failing())
 
@@ -172,8 +169,7 @@ class Model:
         ours = self.ours()
         left = len(ours) - 1    # those of a seed do not count
         for kind in ('data', 'metadata', 'system', 'mixed'):
-            need = most_demanding(chunks, kind)
-            if need > left and (need > 1 or devid in ours):
+            if most_demanding(chunks, kind) > left:
                 return 'unable to (go below|remove)'
         writable = [d for d in self.present() + self.failing()]
         if devid in writable and len(writable) == 1:

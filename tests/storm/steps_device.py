@@ -95,7 +95,7 @@ class Remove(Step):
     needs = ('writable', 'unpaused')
 
     def candidates(self, m):
-        return m.present() + m.missing() + m.seeds() if len(m.devs) > 1 else []
+        return m.present() + m.missing() if len(m.devs) > 1 else []
 
     def choice(self, m):
         return self.candidates(m)
