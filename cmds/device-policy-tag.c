@@ -102,7 +102,7 @@ static int add_group(struct btrfs_policy_fs *fs, const struct tag_group *group,
 }
 
 /* What will fit then; nothing is said of mixed block groups, which ignore roles. */
-static int look_ahead(struct btrfs_policy_fs *fs, const char *assume,
+static int predict_outlook(struct btrfs_policy_fs *fs, const char *assume,
 		      struct btrfs_policy_outlook *outlook)
 {
 	_cleanup_(placement) struct btrfs_policy_placement *placement = NULL;
@@ -169,7 +169,7 @@ static int tag(const struct run *run, struct btrfs_policy_fs *fs, const struct t
 	if (!ret)
 		ret = btrfs_policy_apply(fs, request, flags | BTRFS_POLICY_DRY_RUN, &changes);
 	if (!ret)
-		ret = look_ahead(fs, assume, &outlook);
+		ret = predict_outlook(fs, assume, &outlook);
 	if (!ret && !run->dry_run) {
 		btrfs_policy_changes_free(changes);
 		changes = NULL;

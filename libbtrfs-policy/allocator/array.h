@@ -13,9 +13,9 @@
 struct bp_candidate *bp_array_new(const struct bp_candidate *candidates, size_t count);
 void bp_array_free(struct bp_candidate *array, size_t count);
 
-/* The next chunk; `words` has room for its devids and offsets, 2 * bp_stripes_most(). */
+/* The next chunk; `stripe_data` holds its devids and offsets, 2 * bp_stripes_most(). */
 int bp_array_allocate(struct bp_candidate *array, size_t count, uint64_t type,
-		      struct btrfs_policy_chunk *chunk, uint64_t *words);
+		      struct btrfs_policy_chunk *chunk, uint64_t *stripe_data);
 
 /* Extents of a chunk become used or free again; what a device does not have is no matter. */
 int bp_array_use(struct bp_candidate *array, size_t count, const struct btrfs_policy_chunk *chunk);

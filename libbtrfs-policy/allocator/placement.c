@@ -158,7 +158,7 @@ static int take_devices(struct btrfs_policy_fs *fs, struct btrfs_policy_placemen
 			.devid = pub->devid, .size = pub->size,
 			.role = fs->info.mixed ? BTRFS_POLICY_ROLE_DATA_PREFERRED : pub->role,
 			.writeable = fs->devices[i].writeable,
-			.room = left > BP_DEVICE_RESERVED ? left - BP_DEVICE_RESERVED : 0,
+			.free_space = left > BP_DEVICE_RESERVED ? left - BP_DEVICE_RESERVED : 0,
 		};
 	}
 	return 0;
@@ -262,7 +262,8 @@ int bp_placement_sum(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *
 	for (size_t i = 0; !ret && i < placement->chunk_count; i++) {
 		struct btrfs_policy_chunk *chunk = &placement->chunks[i];
 
-		chunk->misplaced = bp_judge(placement->candidates, placement->device_count, chunk);
+		chunk->misplaced = bp_classify(placement->candidates, placement->device_count,
+					       chunk);
 		ret = add_chunk(placement, chunk);
 	}
 	return ret ? bp_nomem(fs) : 0;

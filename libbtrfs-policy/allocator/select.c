@@ -90,7 +90,7 @@ static void set_limits(struct btrfs_role_profile *limits, const struct bp_candid
 
 /* ---- Selection ---------------------------------------------------------- */
 
-static int by_room(const void *a, const void *b)
+static int by_free_space(const void *a, const void *b)
 {
 	const struct btrfs_device_info *left = a, *right = b;
 
@@ -105,24 +105,24 @@ static int by_room(const void *a, const void *b)
  * Bytes of the device that chunks of the type may have in all.  Of what is kept for
  * system chunks the first MiB, which no chunk gets, is a part.
  */
-uint64_t bp_candidate_room_for(const struct bp_candidate *candidate, uint64_t type)
+uint64_t bp_candidate_free_space_for(const struct bp_candidate *candidate, uint64_t type)
 {
 	uint64_t kept = 0;
 
 	if (!candidate->writeable || bp_excluded(candidate, type))
 		return 0;
 	if (!(type & BTRFS_BLOCK_GROUP_SYSTEM))
-		kept = btrfs_role_system_room(bp_role_core(candidate->role), candidate->size);
+		kept = btrfs_role_system_space(bp_role_core(candidate->role), candidate->size);
 	if (kept <= BP_DEVICE_RESERVED)
-		return candidate->room;
+		return candidate->free_space;
 	kept -= BP_DEVICE_RESERVED;
-	return candidate->room > kept ? candidate->room - kept : 0;
+	return candidate->free_space > kept ? candidate->free_space - kept : 0;
 }
 
 /* In one piece; room that nobody looked into is in one piece. */
 uint64_t bp_candidate_offer(const struct bp_candidate *candidate, uint64_t type)
 {
-	uint64_t room = bp_candidate_room_for(candidate, type);
+	uint64_t room = bp_candidate_free_space_for(candidate, type);
 
 	return candidate->hole ? min_u64(candidate->hole, room) : room;
 }
@@ -138,11 +138,11 @@ static uint32_t gather(const struct bp_candidate *candidates, size_t count, uint
 		if (offer < STRIPE_UNIT * limits->dev_stripes)
 			continue;
 		info[found].dev = (void *)&candidates[i];
-		info[found].total_avail = candidates[i].room;
+		info[found].total_avail = candidates[i].free_space;
 		info[found].max_avail = min_u64(offer, limits->max_stripe * limits->dev_stripes);
 		info[found++].rank = rank_of(&candidates[i], type);
 	}
-	qsort(info, found, sizeof(*info), by_room);
+	qsort(info, found, sizeof(*info), by_free_space);
 	return found;
 }
 
@@ -221,7 +221,7 @@ uint64_t bp_type_of_new(uint64_t kind_flags, uint64_t profiles, uint32_t writeab
 
 /* ---- Verdict on a chunk ------------------------------------------------- */
 
-static bool stands_on(const struct btrfs_policy_chunk *chunk, uint64_t devid, uint32_t before)
+static bool is_on(const struct btrfs_policy_chunk *chunk, uint64_t devid, uint32_t before)
 {
 	for (uint32_t i = 0; i < before; i++)
 		if (chunk->devids[i] == devid)
@@ -229,7 +229,7 @@ static bool stands_on(const struct btrfs_policy_chunk *chunk, uint64_t devid, ui
 	return false;
 }
 
-enum btrfs_policy_misplaced bp_judge(struct bp_candidate *candidates, size_t count,
+enum btrfs_policy_misplaced bp_classify(struct bp_candidate *candidates, size_t count,
 				     const struct btrfs_policy_chunk *chunk)
 {
 	struct btrfs_role_chunk where = {};
@@ -240,7 +240,7 @@ enum btrfs_policy_misplaced bp_judge(struct bp_candidate *candidates, size_t cou
 			bp_candidate_find(candidates, count, chunk->devids[i]);
 		enum btrfs_role_rank rank;
 
-		if (!candidate || stands_on(chunk, chunk->devids[i], i))
+		if (!candidate || is_on(chunk, chunk->devids[i], i))
 			continue;
 		rank = rank_of(candidate, chunk->type);
 		where.first += rank == BTRFS_ROLE_RANK_FIRST;
@@ -255,9 +255,10 @@ enum btrfs_policy_misplaced bp_judge(struct bp_candidate *candidates, size_t cou
 	/* A device is vacant that has room for as much as the chunk takes elsewhere. */
 	for (size_t i = 0; i < count; i++)
 		where.vacant += candidates[i].writeable &&
-				candidates[i].room >= chunk->stripe_length * limits.dev_stripes &&
+				candidates[i].free_space >=
+					chunk->stripe_length * limits.dev_stripes &&
 				rank_of(&candidates[i], chunk->type) == BTRFS_ROLE_RANK_FIRST &&
-				!stands_on(chunk, candidates[i].devid, chunk->stripes);
+				!is_on(chunk, candidates[i].devid, chunk->stripes);
 	return btrfs_role_misplaced(&where, &limits) ? BTRFS_POLICY_ON_SECOND_CHOICE :
 							     BTRFS_POLICY_PLACED;
 }

@@ -16,7 +16,7 @@ struct bp_candidate {
 	enum btrfs_policy_role role;
 	bool writeable;
 	uint64_t size;
-	uint64_t room; /* bytes that chunks could take */
+	uint64_t free_space; /* bytes that chunks could take */
 	uint64_t hole; /* the most of them in one piece; 0: all */
 	bool lost;     /* in a what-if */
 	struct bp_holes *holes; /* where it is unallocated; NULL: only how much is known */
@@ -31,13 +31,13 @@ size_t bp_stripes_most(size_t candidates);
 /* `devids` has room for bp_stripes_most(); `hole`: the length looked for on each device */
 int bp_select(const struct bp_candidate *candidates, size_t count, uint64_t type,
 	      struct btrfs_policy_chunk *chunk, uint64_t *devids, uint64_t *hole);
-enum btrfs_policy_misplaced bp_judge(struct bp_candidate *candidates, size_t count,
+enum btrfs_policy_misplaced bp_classify(struct bp_candidate *candidates, size_t count,
 				     const struct btrfs_policy_chunk *chunk);
 uint32_t bp_not_first_choice(struct bp_candidate *candidates, size_t count, uint64_t type,
 			     const uint64_t *devids, uint32_t stripes);
 bool bp_candidate_misuses(const struct bp_candidate *candidate,
 			  const struct btrfs_policy_chunk *chunk);
-uint64_t bp_candidate_room_for(const struct bp_candidate *candidate, uint64_t type);
+uint64_t bp_candidate_free_space_for(const struct bp_candidate *candidate, uint64_t type);
 uint64_t bp_candidate_offer(const struct bp_candidate *candidate, uint64_t type);
 uint64_t bp_worthwhile(const struct bp_candidate *candidates, size_t count, uint64_t type);
 uint64_t bp_largest_chunk(const struct bp_candidate *candidates, size_t count, uint64_t type);

@@ -44,7 +44,7 @@ static const char *transport_of(struct udev_device *disk)
 }
 
 /* What nobody knows stays unknown; only lack of memory is an error. */
-int bp_linux_facts(void *self, const char *path, struct btrfs_policy_device *facts)
+int bp_linux_properties(void *self, const char *path, struct btrfs_policy_device *properties)
 {
 	BP_CLEANUP(udev_unref_at_end) struct udev *udev = udev_new();
 	BP_CLEANUP(udev_device_unref_at_end) struct udev_device *device = NULL;
@@ -53,7 +53,7 @@ int bp_linux_facts(void *self, const char *path, struct btrfs_policy_device *fac
 	struct stat st;
 	int ret;
 
-	facts->rotational = BTRFS_POLICY_UNKNOWN;
+	properties->rotational = BTRFS_POLICY_UNKNOWN;
 	if (!udev)
 		return -ENOMEM;
 	if (stat(path, &st) < 0 || !S_ISBLK(st.st_mode))
@@ -67,14 +67,14 @@ int bp_linux_facts(void *self, const char *path, struct btrfs_policy_device *fac
 		disk = device;
 	text = udev_device_get_sysattr_value(disk, "queue/rotational");
 	if (text)
-		facts->rotational = *text == '1' ? BTRFS_POLICY_YES : BTRFS_POLICY_NO;
+		properties->rotational = *text == '1' ? BTRFS_POLICY_YES : BTRFS_POLICY_NO;
 	/* 0 also for what does not turn; udev has the number from the disk itself. */
 	text = udev_device_get_property_value(disk, "ID_ATA_ROTATION_RATE_RPM");
-	facts->rotation_rate = text ? strtoul(text, NULL, 10) : 0;
+	properties->rotation_rate = text ? strtoul(text, NULL, 10) : 0;
 	text = udev_device_get_sysattr_value(disk, "device/model");
 	ret = copy_text(text ? text : udev_device_get_property_value(disk, "ID_MODEL"),
-			&facts->model);
-	return ret ? ret : copy_text(transport_of(disk), &facts->transport);
+			&properties->model);
+	return ret ? ret : copy_text(transport_of(disk), &properties->transport);
 }
 
 /* ---- Mounts ------------------------------------------------------------- */

@@ -48,7 +48,7 @@ static int next_signature(blkid_probe probe, const char **name)
 	return 0;
 }
 
-int bp_linux_look_at_new(void *self, const char *path, char **signature)
+int bp_linux_probe_new(void *self, const char *path, char **signature)
 {
 	const char *name;
 	blkid_probe probe;

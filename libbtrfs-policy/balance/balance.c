@@ -14,7 +14,7 @@
 #define ROUNDS 3
 
 /* What becomes of a chunk of the round's first picture. */
-enum { WAITS, PUT_OFF, MOVED };
+enum { WAITS, DEFERRED, MOVED };
 
 struct run {
 	struct btrfs_policy_fs *fs;
@@ -30,7 +30,7 @@ struct run {
 	uint64_t *chunks;  /* of the round's first picture: addresses, ascending */
 	uint8_t *fates;	   /* of each of them */
 	size_t chunk_count;
-	size_t put_off;	   /* of those */
+	size_t deferred;	   /* of those */
 	bool moved_since;  /* something, after the first of them was put off */
 	struct btrfs_policy_placement *placement;
 	struct btrfs_policy_plan *plan;
@@ -87,37 +87,37 @@ static const struct btrfs_policy_chunk *next_chunk(const struct run *run)
 
 /* ---- Chunks that the kernel found no room for --------------------------- */
 
-static int look(struct run *run);
+static int rescan(struct run *run);
 
-static int put_off(struct run *run, uint64_t logical)
+static int defer(struct run *run, uint64_t logical)
 {
-	if (!run->put_off++)
+	if (!run->deferred++)
 		run->moved_since = false;
-	*fate_of(run, logical) = PUT_OFF;
-	return look(run);
+	*fate_of(run, logical) = DEFERRED;
+	return rescan(run);
 }
 
 /* All of them, if anything has moved: there may be room now. */
 static bool try_again(struct run *run)
 {
-	if (!run->put_off || !run->moved_since)
+	if (!run->deferred || !run->moved_since)
 		return false;
 	for (size_t i = 0; i < run->chunk_count; i++)
-		if (run->fates[i] == PUT_OFF)
+		if (run->fates[i] == DEFERRED)
 			run->fates[i] = WAITS;
-	run->put_off = 0;
+	run->deferred = 0;
 	return true;
 }
 
 /* The next one from `at` on that is out of place still, or NULL. */
-static const struct btrfs_policy_chunk *next_put_off(const struct run *run, size_t *at)
+static const struct btrfs_policy_chunk *next_deferred(const struct run *run, size_t *at)
 {
 	const struct btrfs_policy_chunk *chunk;
 
-	while (run->put_off && *at < run->chunk_count) {
+	while (run->deferred && *at < run->chunk_count) {
 		size_t i = (*at)++;
 
-		if (run->fates[i] != PUT_OFF)
+		if (run->fates[i] != DEFERRED)
 			continue;
 		chunk = bp_placement_find(run->placement, run->chunks[i]);
 		if (chunk && chunk->misplaced)
@@ -172,7 +172,7 @@ static void set_progress(struct run *run, const struct btrfs_policy_chunk *next)
 	for (uint64_t i = 0; next && i < most; i++) {
 		const struct btrfs_policy_step *step = btrfs_policy_plan_step(run->plan, i);
 		const struct btrfs_policy_chunk *chunk =
-			step ? step->chunk : next_put_off(run, &at);
+			step ? step->chunk : next_deferred(run, &at);
 
 		if (!chunk)
 			break;
@@ -200,7 +200,7 @@ static bool landed_wrong(const struct btrfs_policy_placement *before,
 	return false;
 }
 
-static int look(struct run *run)
+static int rescan(struct run *run)
 {
 	struct btrfs_policy_placement *before = run->placement;
 	struct btrfs_policy_placement *now = NULL;
@@ -222,7 +222,7 @@ static int look(struct run *run)
 	fixed = fixed_chunks(run, now);
 	if (!fixed)
 		return bp_nomem(run->fs);
-	ret = bp_plan_new(run->fs, now, 0, run->floor, fixed, run->put_off, &run->plan);
+	ret = bp_plan_new(run->fs, now, 0, run->floor, fixed, run->deferred, &run->plan);
 	if (!ret)
 		run->floor = btrfs_policy_plan_summary(run->plan)->slack_floor;
 	return ret;
@@ -269,7 +269,7 @@ static int begin_round(struct run *run)
 static bool needs_round(const struct run *run)
 {
 	if (!run->report->still_misplaced || run->rounds == ROUNDS || !run->fs->enforced ||
-	    run->put_off || btrfs_policy_plan_blocked(run->plan))
+	    run->deferred || btrfs_policy_plan_blocked(run->plan))
 		return false;
 	return run->report->still_misplaced < run->round_misplaced ||
 	       misplaced_used(run->placement) < run->round_used;
@@ -283,7 +283,7 @@ static int next_round(struct run *run)
 	run->report->misplaced += run->report->still_misplaced;
 	/* The plan knows only what could be moved in the last one. */
 	if (!ret)
-		ret = look(run);
+		ret = rescan(run);
 	return ret;
 }
 
@@ -306,7 +306,7 @@ static int wait_turn(struct run *run)
 	if (ret != -EBUSY || !can_wait || !run->options.enqueue)
 		return ret;
 	ret = bp_exclusive_wait(run->fs, true, tick, run);
-	return ret ? ret : look(run);
+	return ret ? ret : rescan(run);
 }
 
 static int stop(struct run *run)
@@ -327,7 +327,7 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 	if (ret == -EBUSY && run->options.enqueue)
 		return tick(run) ? stop(run) : 0;
 	if (ret == -ENOSPC)
-		return put_off(run, chunk->logical);
+		return defer(run, chunk->logical);
 	if (ret) {
 		run->report->end = end_of(ret, paused);
 		return ret;
@@ -339,7 +339,7 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 	run->report->relocated_used += moved ? used : 0;
 	run->skipped += !moved;
 	run->moved_since |= moved;
-	return look(run);
+	return rescan(run);
 }
 
 static int end_without_chunk(struct run *run)
@@ -352,13 +352,13 @@ static int end_without_chunk(struct run *run)
 
 	set_progress(run, NULL);
 	tick(run);
-	refused = next_put_off(run, &at);
+	refused = next_deferred(run, &at);
 	if (!refused && !blocked)
 		return 0;
 	run->report->end = BTRFS_POLICY_END_NO_SPACE;
 	if (!refused)
 		return bp_error(run->fs, -ENOSPC, "%s", blocked);
-	while (next_put_off(run, &at))
+	while (next_deferred(run, &at))
 		more++;
 	others = more ? bp_format(" and %llu more", more) : NULL;
 	return bp_error(run->fs, -ENOSPC,
@@ -375,7 +375,7 @@ static int move_all(struct run *run)
 	while (!ret) {
 		chunk = next_chunk(run);
 		if (!chunk && try_again(run)) {
-			ret = look(run);
+			ret = rescan(run);
 			continue;
 		}
 		if (!chunk && needs_round(run)) {
@@ -420,14 +420,14 @@ static int may_run(struct run *run)
 
 static int begin(struct run *run)
 {
-	int ret = bp_leftover_finish(run->fs, &run->paused, tick, run);
+	int ret = bp_interrupted_finish(run->fs, &run->paused, tick, run);
 
 	if (ret)
 		return ret;
 	ret = run->fs->ops->sync(run->fs->backend);
 	if (ret < 0)
 		return bp_failed(run->fs, ret, "cannot sync '%s'", run->fs->mount_point);
-	ret = look(run);
+	ret = rescan(run);
 	if (ret)
 		return ret;
 	ret = bp_may_move_chunks(run->fs, run->placement);
@@ -498,7 +498,7 @@ BP_PUBLIC int btrfs_policy_balance_check(struct btrfs_policy_fs *fs,
 	take_options(&run, options);
 	ret = may_run(&run);
 	if (!ret)
-		ret = bp_leftover_is_ours(fs, &ours);
+		ret = bp_interrupted_is_ours(fs, &ours);
 	if (ret || ours)
 		return ret;
 	ret = bp_exclusive_check(fs, &can_wait);

@@ -7,11 +7,11 @@
 
 #include "balance/plan.h"
 
-/* leftover.c */
-int bp_leftover_finish(struct btrfs_policy_fs *fs, bool *paused, int (*tick)(void *user),
+/* interrupted.c */
+int bp_interrupted_finish(struct btrfs_policy_fs *fs, bool *paused, int (*tick)(void *user),
 		       void *user);
-int bp_leftover_is_ours(struct btrfs_policy_fs *fs, bool *ours);
-int bp_leftover_is_paused(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused);
+int bp_interrupted_is_ours(struct btrfs_policy_fs *fs, bool *ours);
+int bp_interrupted_is_paused(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused);
 
 /* relocate.c: -ECANCELED, with the words for it */
 int bp_canceled(struct btrfs_policy_fs *fs, bool paused);

@@ -49,14 +49,14 @@ static char *name_lacks(const struct bp_candidate **candidates, uint64_t type, u
 	return text;
 }
 
-static char *explain_room(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
+static char *explain_space(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
 			  uint64_t *missing)
 {
 	const struct bp_stock *stock = &state->now.stocks[chunk->kind];
 	const struct bp_profile *profile = bp_profile_of(stock->type);
 	_cleanup_free_ const struct bp_candidate **candidates =
 		calloc(state->candidate_count + 1, sizeof(*candidates));
-	uint64_t type = stock->type, have = stock->right[bp_profile_index(type)];
+	uint64_t type = stock->type, have = stock->free_placed[bp_profile_index(type)];
 	/* On as few devices as the profile needs each has a part of all that goes into new chunks. */
 	uint64_t part = (chunk->used > have ? chunk->used - have : 1) * profile->dev_stripes;
 	const char *kind = btrfs_policy_kind_name(chunk->kind);
@@ -111,6 +111,6 @@ char *bp_plan_explain(struct bp_plan_state *state, const struct btrfs_policy_chu
 				 kind, chunk->profile, logical, mebibytes(*missing),
 				 mebibytes(state->floor));
 	default:
-		return explain_room(state, chunk, missing);
+		return explain_space(state, chunk, missing);
 	}
 }

@@ -40,7 +40,7 @@ static uint64_t allocatable(const struct bp_plan_state *state, const uint64_t *m
 		const struct bp_candidate *candidate = &state->candidates[i];
 
 		if (candidate->writeable && !bp_excluded(candidate, type))
-			btrfs_role_space_add(&space, bp_candidate_room_for(candidate, type) +
+			btrfs_role_space_add(&space, bp_candidate_free_space_for(candidate, type) +
 						     (more ? more[i] : 0));
 	}
 	return btrfs_role_space_for(&space, profile->copies / profile->dev_stripes +
@@ -101,7 +101,7 @@ uint64_t bp_plan_floor(const struct bp_plan_state *state, uint64_t reserve)
 
 /* ---- Both --------------------------------------------------------------- */
 
-void bp_plan_look(struct bp_plan_state *state)
+void bp_plan_scan(struct bp_plan_state *state)
 {
 	state->now.spare = 0;
 	for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++) {
@@ -122,7 +122,7 @@ int bp_plan_is_safe(struct bp_plan_state *state, const struct bp_tally *before)
 	struct bp_tally *now = &state->now;
 	uint64_t floor = state->floor < before->slack ? state->floor : before->slack;
 
-	bp_plan_look(state);
+	bp_plan_scan(state);
 	for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++) {
 		if (before->spare & ~now->spare & 1u << kind) {
 			state->short_kind = kind;
@@ -130,7 +130,7 @@ int bp_plan_is_safe(struct bp_plan_state *state, const struct bp_tally *before)
 		}
 	}
 	if (now->slack >= floor)
-		return BP_FITS;
+		return BP_MOVABLE;
 	state->short_slack = floor - now->slack;
 	return BP_NO_SLACK;
 }

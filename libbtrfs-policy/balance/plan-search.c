@@ -86,7 +86,7 @@ static int phase_of(const struct btrfs_policy_chunk *chunk)
 	return chunk->misplaced == BTRFS_POLICY_ON_EXCLUDED ? DATA_OFF_EXCLUDED : OTHER_DATA;
 }
 
-static void look_at_next(struct search *search, struct class *class)
+static void scan_next(struct search *search, struct class *class)
 {
 	const struct btrfs_policy_chunk *chunk = chunk_at(search, class->next);
 
@@ -106,7 +106,7 @@ static void find_classes(struct search *search)
 		search->class_count++;
 		class->next = i;
 		class->end = i + 1;
-		look_at_next(search, class);
+		scan_next(search, class);
 		search->stalled[phase_of(chunk_at(search, i))]++;
 	}
 }
@@ -183,7 +183,7 @@ static int try_head(struct search *search, int phase, bool settle)
 	if (++class->next == class->end) {
 		drop_head(search, phase, false);
 	} else {
-		look_at_next(search, class);
+		scan_next(search, class);
 		sift_down(search, phase);
 	}
 	return 1;
@@ -280,7 +280,7 @@ static int prepare(struct search *search, const bool *fixed)
 
 		if (fixed && fixed[i])
 			continue;
-		if (chunk->misplaced || !bp_stands_right(search->state, chunk))
+		if (chunk->misplaced || !bp_correctly_placed(search->state, chunk))
 			search->order[search->count++] = i;
 	}
 	qsort_r(search->order, search->count, sizeof(*search->order), by_class_and_use, placement);
@@ -302,7 +302,7 @@ static const struct btrfs_policy_chunk *first_left(const struct search *search)
 		if (class->next == class->end)
 			continue;
 		chunk = chunk_at(search, class->next);
-		if (!bp_judge(state->candidates, state->candidate_count, chunk))
+		if (!bp_classify(state->candidates, state->candidate_count, chunk))
 			continue;
 		if (!first || phase_of(chunk) < phase_of(first) ||
 		    (phase_of(chunk) == phase_of(first) && by_use(chunk, first) < 0))

@@ -26,7 +26,7 @@ bool bp_is_best(const struct bp_plan_state *state, uint64_t type, const uint64_t
 	return !off || !best_stripes || off * best_stripes <= (uint64_t)state->best_off[kind][profile] * stripes;
 }
 
-bool bp_stands_right(const struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk)
+bool bp_correctly_placed(const struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk)
 {
 	return chunk->misplaced == BTRFS_POLICY_PLACED &&
 	       bp_is_best(state, chunk->type, chunk->devids, chunk->stripes);
@@ -45,8 +45,8 @@ static int add_chunk(struct bp_plan_state *state, const struct btrfs_policy_chun
 	if (chunk->used < chunk->length) {
 		if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
 			state->now.metadata_free += chunk->length - chunk->used;
-		if (bp_stands_right(state, chunk))
-			stock->right[profile] += chunk->length - chunk->used;
+		if (bp_correctly_placed(state, chunk))
+			stock->free_placed[profile] += chunk->length - chunk->used;
 	}
 	return bp_array_use(state->candidates, state->candidate_count, chunk);
 }
@@ -60,7 +60,8 @@ static int measure(struct bp_plan_state *state, enum btrfs_policy_kind kind, uin
 	for (uint32_t i = 0; i < BP_PROFILES; i++) {
 		struct btrfs_policy_chunk best;
 		uint64_t type = flags | bp_profile_at(i)->flag;
-		int ret = bp_select(state->candidates, state->candidate_count, type, &best, state->words, NULL);
+		int ret = bp_select(state->candidates, state->candidate_count, type, &best,
+				    state->stripe_data, NULL);
 
 		if (ret && ret != -ENOSPC)
 			return ret;
@@ -94,9 +95,9 @@ int bp_plan_state_init(struct bp_plan_state *state,
 	state->placement = placement;
 	state->candidate_count = count;
 	state->candidates = bp_array_new(placement->candidates, count);
-	state->words = calloc(2 * bp_stripes_most(count) + 1, sizeof(*state->words));
-	state->rooms = calloc(2 * count + 1, sizeof(*state->rooms));
-	if (!state->candidates || !state->words || !state->rooms)
+	state->stripe_data = calloc(2 * bp_stripes_most(count) + 1, sizeof(*state->stripe_data));
+	state->free_spaces = calloc(2 * count + 1, sizeof(*state->free_spaces));
+	if (!state->candidates || !state->stripe_data || !state->free_spaces)
 		return -ENOMEM;
 	ret = measure(state, BTRFS_POLICY_KIND_DATA, BTRFS_BLOCK_GROUP_DATA);
 	if (!ret)
@@ -112,18 +113,18 @@ int bp_plan_state_init(struct bp_plan_state *state,
 					     bp_plan_writeable(state));
 	}
 	if (!ret)
-		bp_plan_look(state);
+		bp_plan_scan(state);
 	return ret;
 }
 
 void bp_plan_state_clear(struct bp_plan_state *state)
 {
 	bp_array_free(state->candidates, state->candidate_count);
-	free(state->words);
+	free(state->stripe_data);
 	for (size_t i = 0; i < state->now.made; i++)
 		free((uint64_t *)state->made[i].devids);
 	free(state->made);
 	free(state->moves);
 	free(state->spaces);
-	free(state->rooms);
+	free(state->free_spaces);
 }

@@ -61,7 +61,7 @@ int bp_relocate(struct btrfs_policy_fs *fs, const struct btrfs_policy_chunk *chu
 	*paused = args.state & BTRFS_BALANCE_STATE_PAUSE_REQ;
 	if (ret == -ENOSPC) {
 		/* Of a pause that was asked for meanwhile the kernel says nothing then. */
-		seen = bp_leftover_is_paused(fs, chunk->logical, paused);
+		seen = bp_interrupted_is_paused(fs, chunk->logical, paused);
 		if (seen || !*paused)
 			return seen ? seen : ret;
 	}

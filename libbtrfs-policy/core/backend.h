@@ -61,13 +61,13 @@ struct bp_backend {
 	/* Device number of a block device; -ENOTBLK. */
 	int (*device_number)(void *self, const char *path, uint64_t *number);
 	/* Sets rotational, model, transport and rotation_rate; texts are allocated or NULL. */
-	int (*facts)(void *self, const char *path, struct btrfs_policy_device *device);
+	int (*properties)(void *self, const char *path, struct btrfs_policy_device *device);
 
 	/*
 	 * Looks at a block device that is to be added: -EBUSY if anything has it open for
 	 * itself.  @signature receives the name of what is on it, to be freed, or NULL.
 	 */
-	int (*look_at_new)(void *self, const char *path, char **signature);
+	int (*probe_new)(void *self, const char *path, char **signature);
 	/* Removes all signatures. */
 	int (*wipe)(void *self, const char *path);
 	/*

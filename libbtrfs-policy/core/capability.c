@@ -109,7 +109,7 @@ static int read_ignored(struct btrfs_policy_fs *fs, bool *ignored)
 	return 0;
 }
 
-static int judge_enforced(struct btrfs_policy_fs *fs)
+static int find_enforced(struct btrfs_policy_fs *fs)
 {
 	const struct btrfs_policy_capability *row =
 		btrfs_policy_capability_find(fs, "roles-enforced");
@@ -151,7 +151,7 @@ int bp_capabilities_read(struct btrfs_policy_fs *fs)
 		return bp_failed(fs, ret, "cannot read '/sys/module/btrfs/version'");
 	if (!ret && !(fs->module_version = strdup(version)))
 		return bp_nomem(fs);
-	return judge_enforced(fs);
+	return find_enforced(fs);
 }
 
 void bp_capabilities_free(struct btrfs_policy_fs *fs)

@@ -76,7 +76,7 @@ static int fill_device(struct btrfs_policy_fs *fs, struct bp_device *device,
 	if (pub->missing)
 		return 0;
 	pub->path = device->path;
-	ret = fs->ops->facts(fs->backend, device->path, pub);
+	ret = fs->ops->properties(fs->backend, device->path, pub);
 	if (ret == -ENOMEM)
 		return bp_nomem(fs);
 	if (ret < 0)

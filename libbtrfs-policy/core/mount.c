@@ -92,7 +92,7 @@ static bool fits(const struct search *wanted, const char *fsid, const char *labe
 	       (wanted->label && *wanted->label && !strcmp(wanted->label, label));
 }
 
-static int look_at_mount(struct btrfs_policy_fs *fs, struct search *search,
+static int probe_mount(struct btrfs_policy_fs *fs, struct search *search,
 			 const char *target)
 {
 	char fsid[BP_FSID_LENGTH], label[BTRFS_LABEL_SIZE + 1];
@@ -127,7 +127,7 @@ static int look_at_mount(struct btrfs_policy_fs *fs, struct search *search,
 	return search->mount_point ? 0 : bp_nomem(fs);
 }
 
-static int judge_search(struct btrfs_policy_fs *fs, const struct search *found,
+static int check_search(struct btrfs_policy_fs *fs, const struct search *found,
 			const char *target)
 {
 	if (found->matches == 1)
@@ -161,10 +161,10 @@ static int target_by_search(struct btrfs_policy_fs *fs, struct search *search,
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot read the mount table");
 	for (char **mount = mounts; !ret && *mount; mount++)
-		ret = look_at_mount(fs, search, *mount);
+		ret = probe_mount(fs, search, *mount);
 	btrfs_policy_strv_free(mounts);
 	if (!ret)
-		ret = judge_search(fs, search, target);
+		ret = check_search(fs, search, target);
 	if (ret)
 		free(search->mount_point);
 	else

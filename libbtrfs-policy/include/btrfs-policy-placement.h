@@ -210,7 +210,7 @@ int btrfs_policy_placement_assume(struct btrfs_policy_fs *fs,
 				  struct btrfs_policy_placement *placement, const char *text);
 
 /**
- * struct btrfs_policy_fits - how much fits, by simulating the allocator
+ * struct btrfs_policy_remaining_capacity - how much fits, by simulating the allocator
  * @data: bytes of data that could be stored yet, if nothing else is
  * @metadata: the same of metadata
  * @data_profile: profile that new data chunks would get
@@ -218,7 +218,7 @@ int btrfs_policy_placement_assume(struct btrfs_policy_fs *fs,
  * @degraded_chunks: chunks that would miss a device and still be whole
  * @lost_chunks: chunks that would have lost contents
  */
-struct btrfs_policy_fits {
+struct btrfs_policy_remaining_capacity {
 	uint64_t data;
 	uint64_t metadata;
 	const char *data_profile;
@@ -228,7 +228,7 @@ struct btrfs_policy_fits {
 };
 
 /**
- * btrfs_policy_placement_fits() - how much fits yet
+ * btrfs_policy_placement_capacity() - how much fits yet
  * @fs: handle
  * @placement: picture, as it is or with assumptions
  * @fits: receives the figures
@@ -239,9 +239,9 @@ struct btrfs_policy_fits {
  *
  * Return: 0 or -ENOMEM.
  */
-int btrfs_policy_placement_fits(struct btrfs_policy_fs *fs,
+int btrfs_policy_placement_capacity(struct btrfs_policy_fs *fs,
 				    struct btrfs_policy_placement *placement,
-				    struct btrfs_policy_fits *fits);
+				    struct btrfs_policy_remaining_capacity *fits);
 
 /**
  * struct btrfs_policy_outlook - what data and metadata can grow to

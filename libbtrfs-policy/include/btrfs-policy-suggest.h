@@ -30,13 +30,13 @@ struct btrfs_policy_capacity {
 };
 
 /**
- * struct btrfs_policy_misfit - a profile that would no longer find its devices
+ * struct btrfs_policy_mismatch - a profile that would no longer find its devices
  * @kind: kind of chunks
  * @profile: name of the profile
  * @needs: devices that it needs
  * @left: devices that would allow the kind
  */
-struct btrfs_policy_misfit {
+struct btrfs_policy_mismatch {
 	enum btrfs_policy_kind kind;
 	const char *profile;
 	uint32_t needs;
@@ -97,14 +97,14 @@ const struct btrfs_policy_capacity *
 btrfs_policy_suggestion_capacity(const struct btrfs_policy_suggestion *suggestion, size_t index);
 
 /**
- * btrfs_policy_suggestion_misfit() - a profile that fits now and would not any more
+ * btrfs_policy_suggestion_mismatch() - a profile that fits now and would not any more
  * @suggestion: suggestion
  * @index: from 0
  *
  * Return: the row, or NULL behind the last one.
  */
-const struct btrfs_policy_misfit *
-btrfs_policy_suggestion_misfit(const struct btrfs_policy_suggestion *suggestion, size_t index);
+const struct btrfs_policy_mismatch *
+btrfs_policy_suggestion_mismatch(const struct btrfs_policy_suggestion *suggestion, size_t index);
 
 /**
  * btrfs_policy_suggestion_moves() - what a balance would have to move afterwards

@@ -45,7 +45,7 @@ int bp_value_number(const char *text, char **value);
 int bp_value_bool(const char *text, char **value);
 int bp_value_readahead(const char *text, char **value);
 
-/* One change, from the wish on; all texts are its own. */
+/* One change, from the entry on; all texts are its own. */
 struct bp_change {
 	struct btrfs_policy_change pub;	/* new_value is `wanted` until it has been read back */
 	char *name;			/* as the request has it */

@@ -23,8 +23,8 @@ struct btrfs_policy_suggestion {
 	size_t note_count;
 	struct btrfs_policy_capacity *capacities;
 	size_t capacity_count;
-	struct btrfs_policy_misfit *misfits;
-	size_t misfit_count;
+	struct btrfs_policy_mismatch *mismatches;
+	size_t mismatch_count;
 	uint64_t move_chunks;
 	uint64_t move_bytes;
 };

@@ -200,26 +200,26 @@ static void make_impatient(void)
 }
 
 /* An earlier run was paused; whoever resumes it is told to end. */
-static void make_leftover(int result, uint64_t state)
+static void make_interrupted(int result, uint64_t state)
 {
 	make_tagged();
-	machine.leftover.flags = BTRFS_BALANCE_METADATA;
-	machine.leftover.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
-	machine.leftover.meta.vstart = 34603008;
-	machine.leftover.meta.vend = 34603009;
+	machine.interrupted.flags = BTRFS_BALANCE_METADATA;
+	machine.interrupted.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
+	machine.interrupted.meta.vstart = 34603008;
+	machine.interrupted.meta.vend = 34603009;
 	machine.resume_result = result;
 	machine.resume_state = state;
 	fake_set_file(&machine, FAKE_FSID "/exclusive_operation", "balance paused");
 }
 
-static void make_leftover_canceled(void)
+static void make_interrupted_canceled(void)
 {
-	make_leftover(-ECANCELED, BTRFS_BALANCE_STATE_CANCEL_REQ);
+	make_interrupted(-ECANCELED, BTRFS_BALANCE_STATE_CANCEL_REQ);
 }
 
-static void make_leftover_paused(void)
+static void make_interrupted_paused(void)
 {
-	make_leftover(-ECANCELED, BTRFS_BALANCE_STATE_PAUSE_REQ);
+	make_interrupted(-ECANCELED, BTRFS_BALANCE_STATE_PAUSE_REQ);
 }
 
 /* Whatever the test inherits: a terminal's program, or one in the background of a script. */
@@ -417,8 +417,8 @@ static const struct {
 	{ "hung-up", make_hung_up },
 	{ "nohup", make_nohup },
 	{ "impatient", make_impatient },
-	{ "leftover-canceled", make_leftover_canceled },
-	{ "leftover-paused", make_leftover_paused },
+	{ "leftover-canceled", make_interrupted_canceled },
+	{ "leftover-paused", make_interrupted_paused },
 	{ "stubborn", make_stubborn },
 	{ "two-mounts", make_two_mounts },
 	{ "no-mounts", make_no_mounts },

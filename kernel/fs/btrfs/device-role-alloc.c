@@ -116,7 +116,7 @@ bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early)
 
 static bool is_first_choice(u8 rank)
 {
-	return rank == BTRFS_ROLE_RANK_FIRST || rank == BTRFS_ROLE_RANK_CRUMBS;
+	return rank == BTRFS_ROLE_RANK_FIRST || rank == BTRFS_ROLE_RANK_BELOW_MIN;
 }
 
 /*

@@ -97,7 +97,7 @@ enum btrfs_role_rank btrfs_role_rank(u8 role, enum btrfs_role_kind kind)
  * block groups are needed for others to be created or relocated, so a device
  * that is for metadata must not be filled to the last byte by other chunks.
  */
-u64 btrfs_role_system_room(u8 role, u64 size)
+u64 btrfs_role_system_space(u8 role, u64 size)
 {
 	if (role & BTRFS_ROLE_FOREIGN || !(role & BTRFS_ROLE_PREFER_METADATA))
 		return 0;
@@ -202,7 +202,7 @@ u32 btrfs_role_select(struct btrfs_device_info *info, u32 nr,
 		for (u32 i = 0; i < nr; i++) {
 			if (info[i].rank == BTRFS_ROLE_RANK_FIRST &&
 			    info[i].max_avail < useful)
-				info[i].rank = BTRFS_ROLE_RANK_CRUMBS;
+				info[i].rank = BTRFS_ROLE_RANK_BELOW_MIN;
 		}
 		sort_devices(info, nr, true);
 		if (profile->striped)
@@ -261,7 +261,7 @@ u32 btrfs_role_next(struct btrfs_device_info *info, u32 nr,
 		struct btrfs_device_info *dev = &info[i];
 
 		dev->max_avail = least(dev->total_avail, max_avail);
-		if (dev->rank == BTRFS_ROLE_RANK_CRUMBS)
+		if (dev->rank == BTRFS_ROLE_RANK_BELOW_MIN)
 			dev->rank = BTRFS_ROLE_RANK_FIRST;
 		if (dev->max_avail < BTRFS_ROLE_STRIPE_UNIT * profile->dev_stripes)
 			dev->rank = BTRFS_ROLE_RANK_EXCLUDED;

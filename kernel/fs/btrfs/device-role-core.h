@@ -44,7 +44,7 @@ enum btrfs_role_rank {
 	BTRFS_ROLE_RANK_FIRST,
 	BTRFS_ROLE_RANK_SECOND,
 	/* First choice, but with too little room for a useful chunk. */
-	BTRFS_ROLE_RANK_CRUMBS,
+	BTRFS_ROLE_RANK_BELOW_MIN,
 	/* Only when no other device can serve. */
 	BTRFS_ROLE_RANK_LAST,
 	BTRFS_ROLE_RANK_EXCLUDED,
@@ -97,7 +97,7 @@ u64 btrfs_role_to_disk(u64 type, u8 role);
 
 enum btrfs_role_kind btrfs_role_kind(u64 bg_flags);
 enum btrfs_role_rank btrfs_role_rank(u8 role, enum btrfs_role_kind kind);
-u64 btrfs_role_system_room(u8 role, u64 size);
+u64 btrfs_role_system_space(u8 role, u64 size);
 
 u64 btrfs_role_max_chunk(const struct btrfs_role_profile *profile, u8 rank);
 u64 btrfs_role_useful_bytes(const struct btrfs_role_profile *profile);

@@ -75,7 +75,7 @@ static inline u64 btrfs_device_role_system_room(const struct btrfs_fs_info *fs_i
 	if (!IS_ENABLED(CONFIG_BTRFS_DEVICE_ROLES) ||
 	    bg_flags & BTRFS_BLOCK_GROUP_SYSTEM || btrfs_is_zoned(fs_info))
 		return 0;
-	return btrfs_role_system_room(btrfs_device_role(fs_info, device),
+	return btrfs_role_system_space(btrfs_device_role(fs_info, device),
 				      device->total_bytes);
 }
 

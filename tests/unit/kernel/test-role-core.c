@@ -131,7 +131,7 @@ static u64 longest(const struct left *left, const struct chosen *chosen)
 		u8 rank = btrfs_role_rank(array->role[chosen->device[i]], array->profile.kind);
 
 		if (tier(left, chosen->device[i]) == 2)
-			rank = BTRFS_ROLE_RANK_CRUMBS;
+			rank = BTRFS_ROLE_RANK_BELOW_MIN;
 		best = rank < best ? rank : best;
 	}
 	for (u32 i = 0; i < array->nr; i++)

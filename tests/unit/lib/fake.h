@@ -100,14 +100,14 @@ struct fake {
 	bool refuses_paused;	/* and a pause was asked for meanwhile */
 	uint64_t moved[FAKE_CHUNKS];
 	/* A balance that is there: its filters and state; paused if not RUNNING. */
-	struct btrfs_ioctl_balance_args leftover;
-	unsigned int leftover_looks; /* how many it lasts if it runs */
-	uint64_t leftover_then; /* then it is about this chunk, for ever; 0: it ends */
+	struct btrfs_ioctl_balance_args interrupted;
+	unsigned int interrupted_scans; /* how many it lasts if it runs */
+	uint64_t interrupted_then; /* then it is about this chunk, for ever; 0: it ends */
 	int resume_result; /* of resuming it: somebody else did */
 	uint64_t resume_state; /* what the kernel says of it then */
 	struct btrfs_ioctl_balance_args asked; /* the last balance */
 	/* How many looks the other operation lasts. */
-	unsigned int busy_looks;
+	unsigned int busy_scans;
 
 	/* The roles ioctl. */
 	unsigned int role_calls;
@@ -132,7 +132,7 @@ struct fake {
 	const char *saved_by_other; /* who has the lock until we get it */
 	bool saved_locked;
 	/* Looks at the bdi device "btrfs-1" until its mount is through. */
-	unsigned int mount_looks;
+	unsigned int mount_scans;
 
 	uint64_t clock;
 	unsigned int naps;

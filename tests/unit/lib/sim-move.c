@@ -60,7 +60,7 @@ bool sim_misplaced(const struct sim *sim, const struct sim_chunk *chunk)
 }
 
 /* As well as if all devices were empty. */
-bool sim_stands_right(const struct sim *sim, const struct sim_chunk *chunk)
+bool sim_correctly_placed(const struct sim *sim, const struct sim_chunk *chunk)
 {
 	static struct sim empty;
 	struct sim_chunk best;
@@ -109,7 +109,7 @@ static bool may_hold(const struct sim *sim, int index, int from, enum sim_profil
 		return false;
 	if (fill == SIM_FILL_RIGHT)
 		return (!chunk->old && !sim_misplaced(sim, chunk)) ||
-		       sim_stands_right(sim, chunk);
+		       sim_correctly_placed(sim, chunk);
 	return fill == SIM_FILL_ANY || !sim_misplaced(sim, chunk);
 }
 

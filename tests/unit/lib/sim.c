@@ -161,8 +161,8 @@ static bool goes_first(const struct choice *a, const struct choice *b)
 		return a->rank < b->rank;
 	if (a->hole != b->hole)
 		return a->hole > b->hole;
-	if (a->room != b->room)
-		return a->room > b->room;
+	if (a->free_space != b->free_space)
+		return a->free_space > b->free_space;
 	return a->device < b->device;
 }
 
@@ -193,7 +193,7 @@ static int gather(const struct sim *sim, enum sim_kind kind, uint64_t wanted, ui
 		if (sim_rank(device, kind) == NEVER || hole < least)
 			continue;
 		choices[count++] = (struct choice){
-			.device = i, .room = sim_free(device),
+			.device = i, .free_space = sim_free(device),
 			.hole = hole < wanted ? hole : wanted, .rank = sim_rank(device, kind),
 		};
 	}

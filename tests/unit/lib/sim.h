@@ -81,7 +81,7 @@ int sim_rank(const struct sim_device *device, enum sim_kind kind);
 enum sim_profile sim_next_profile(const struct sim *sim, enum sim_kind kind);
 bool sim_misplaced(const struct sim *sim, const struct sim_chunk *chunk);
 bool sim_excluded(const struct sim *sim, const struct sim_chunk *chunk);
-bool sim_stands_right(const struct sim *sim, const struct sim_chunk *chunk);
+bool sim_correctly_placed(const struct sim *sim, const struct sim_chunk *chunk);
 int sim_off_first(const struct sim *sim, const struct sim_chunk *chunk);
 uint64_t sim_free(const struct sim_device *device);
 uint64_t sim_hole(const struct sim_device *device, uint64_t wanted, uint64_t *start);

@@ -22,13 +22,13 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct btrfs_policy_fits fits_with(const char *text)
+static struct btrfs_policy_remaining_capacity fits_with(const char *text)
 {
-	struct btrfs_policy_fits fits;
+	struct btrfs_policy_remaining_capacity fits;
 
 	if (*text)
 		assert_int_equal(btrfs_policy_placement_assume(fs, placement, text), 0);
-	assert_int_equal(btrfs_policy_placement_fits(fs, placement, &fits), 0);
+	assert_int_equal(btrfs_policy_placement_capacity(fs, placement, &fits), 0);
 	return fits;
 }
 
@@ -53,7 +53,7 @@ static void roles(void **state)
 /* Two disks of 996 GiB and 32 MiB, two SSDs of 99: free in chunks comes on top. */
 static void room_by_role(void **state)
 {
-	struct btrfs_policy_fits fits = fits_with("metadata-only=1,2,data-only=3,4");
+	struct btrfs_policy_remaining_capacity fits = fits_with("metadata-only=1,2,data-only=3,4");
 
 	assert_in_range(fits.data, 996 * GiB + 524 * MiB, 997 * GiB + 524 * MiB);
 	assert_in_range(fits.metadata, 98 * GiB + 1248 * MiB, 99 * GiB + 1248 * MiB);
@@ -62,7 +62,7 @@ static void room_by_role(void **state)
 
 static void room_by_profile(void **state)
 {
-	struct btrfs_policy_fits fits =
+	struct btrfs_policy_remaining_capacity fits =
 		fits_with("metadata-only=1,2,data-only=3,4,data=single,metadata=dup");
 
 	assert_in_range(fits.data, 1992 * GiB, 1995 * GiB);
@@ -75,7 +75,7 @@ static void room_by_profile(void **state)
 static void one_device_more(void **state)
 {
 	uint64_t before = fits_with("metadata-only=1,2,data-only=3,4").metadata;
-	struct btrfs_policy_fits fits = fits_with("add=50G:metadata-only");
+	struct btrfs_policy_remaining_capacity fits = fits_with("add=50G:metadata-only");
 
 	assert_int_equal(btrfs_policy_placement_device(placement, 4)->devid, 5);
 	assert_in_range(fits.metadata, before + 24 * GiB, before + 25 * GiB);
@@ -84,7 +84,7 @@ static void one_device_more(void **state)
 
 static void one_device_less(void **state)
 {
-	struct btrfs_policy_fits fits = fits_with("lose=4");
+	struct btrfs_policy_remaining_capacity fits = fits_with("lose=4");
 
 	assert_int_equal(fits.degraded_chunks, 4);
 	assert_int_equal(fits.lost_chunks, 0);
@@ -99,7 +99,7 @@ static void one_device_less(void **state)
 static void dup_is_lost_with_its_device(void **state)
 {
 	struct btrfs_policy_placement *other;
-	struct btrfs_policy_fits fits;
+	struct btrfs_policy_remaining_capacity fits;
 
 	fake_init(&fake, FAKE_STOCK);
 	fake_add_device(&fake, 10 * GiB, DISK_DATA, false);
@@ -110,7 +110,7 @@ static void dup_is_lost_with_its_device(void **state)
 	assert_int_equal(btrfs_policy_fs_refresh(fs), 0);
 	assert_int_equal(btrfs_policy_placement_read(fs, &other), 0);
 	assert_int_equal(btrfs_policy_placement_assume(fs, other, "lose=1"), 0);
-	assert_int_equal(btrfs_policy_placement_fits(fs, other, &fits), 0);
+	assert_int_equal(btrfs_policy_placement_capacity(fs, other, &fits), 0);
 	assert_int_equal(fits.lost_chunks, 1);
 	assert_int_equal(fits.degraded_chunks, 2);
 	btrfs_policy_placement_free(other);

@@ -276,10 +276,10 @@ static void refused_when_it_is_finished(void **state)
 {
 	struct result result;
 
-	fake.leftover.flags = BTRFS_BALANCE_METADATA;
-	fake.leftover.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
-	fake.leftover.meta.vstart = chunks.full;
-	fake.leftover.meta.vend = chunks.full + 1;
+	fake.interrupted.flags = BTRFS_BALANCE_METADATA;
+	fake.interrupted.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
+	fake.interrupted.meta.vstart = chunks.full;
+	fake.interrupted.meta.vend = chunks.full + 1;
 	fake.refuses = full_once;
 	fake.resume_result = -ENOSPC;
 	result = run(NULL, 0);

@@ -98,7 +98,7 @@ static void roles_change_while_it_waits(void **state)
 {
 	const struct btrfs_policy_balance_options options = { .enqueue = true };
 
-	fake.busy_looks = 6;
+	fake.busy_scans = 6;
 	meanwhile.what = forget_roles;
 	assert_int_equal(run(&options, 0).ret, 0);
 	assert_int_equal(fake.naps, 3);
@@ -279,7 +279,7 @@ static void enqueued(void **state)
 	const struct btrfs_policy_balance_options options = { .enqueue = true };
 	struct result result;
 
-	fake.busy_looks = 6;
+	fake.busy_scans = 6;
 	result = run(&options, 0);
 	assert_int_equal(result.ret, 0);
 	assert_int_equal(result.report.relocated, 4);
@@ -291,7 +291,7 @@ static void stopped_while_waiting(void **state)
 	const struct btrfs_policy_balance_options options = { .enqueue = true };
 	struct result result;
 
-	fake.busy_looks = 1000;
+	fake.busy_scans = 1000;
 	result = run(&options, 4);
 	assert_int_equal(result.ret, -ECANCELED);
 	assert_int_equal(result.report.end, BTRFS_POLICY_END_STOPPED);
@@ -333,11 +333,11 @@ static void busy_at_the_last_moment(void **state)
 
 static void leave(uint64_t state)
 {
-	fake.leftover.flags = BTRFS_BALANCE_METADATA;
-	fake.leftover.state = state;
-	fake.leftover.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
-	fake.leftover.meta.vstart = fake.chunks[1].logical;
-	fake.leftover.meta.vend = fake.chunks[1].logical + 1;
+	fake.interrupted.flags = BTRFS_BALANCE_METADATA;
+	fake.interrupted.state = state;
+	fake.interrupted.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
+	fake.interrupted.meta.vstart = fake.chunks[1].logical;
+	fake.interrupted.meta.vend = fake.chunks[1].logical + 1;
 	fake_set_file(&fake, FAKE_FSID "/exclusive_operation",
 		      state ? "balance" : "balance paused");
 }
@@ -359,7 +359,7 @@ static void a_chunk_taken_up_at_mount_is_waited_for(void **state)
 	struct result result;
 
 	leave(BTRFS_BALANCE_STATE_RUNNING);
-	fake.leftover_looks = 3;
+	fake.interrupted_scans = 3;
 	result = run(NULL, 0);
 	assert_int_equal(result.ret, 0);
 	assert_int_equal(fake.naps, 3);
@@ -370,8 +370,8 @@ static void a_chunk_taken_up_at_mount_is_waited_for(void **state)
 static void so_is_one_with_a_filter_by_usage(void **state)
 {
 	leave(BTRFS_BALANCE_STATE_RUNNING);
-	fake.leftover.meta.flags |= BTRFS_BALANCE_ARGS_USAGE;
-	fake.leftover_looks = 3;
+	fake.interrupted.meta.flags |= BTRFS_BALANCE_ARGS_USAGE;
+	fake.interrupted_scans = 3;
 	assert_int_equal(run(NULL, 0).ret, 0);
 	assert_int_equal(fake.naps, 3);
 }
@@ -382,8 +382,8 @@ static void another_run_is_not_waited_for(void **state)
 	struct result result;
 
 	leave(BTRFS_BALANCE_STATE_RUNNING);
-	fake.leftover_looks = 3;
-	fake.leftover_then = fake.chunks[2].logical;
+	fake.interrupted_scans = 3;
+	fake.interrupted_then = fake.chunks[2].logical;
 	result = run(NULL, 100);
 	assert_int_equal(result.ret, -EBUSY);
 	assert_int_equal(fake.naps, 3);
@@ -394,7 +394,7 @@ static void stopped_while_a_chunk_is_finished(void **state)
 	struct result result;
 
 	leave(BTRFS_BALANCE_STATE_RUNNING);
-	fake.leftover_looks = 1000;
+	fake.interrupted_scans = 1000;
 	result = run(NULL, 4);
 	assert_int_equal(result.ret, -ECANCELED);
 	assert_int_equal(result.report.end, BTRFS_POLICY_END_STOPPED);
@@ -435,15 +435,15 @@ static void somebody_elses_balance_is_left_alone(void **state)
 	struct result result;
 
 	leave(0);
-	fake.leftover.meta.vend += GiB;
+	fake.interrupted.meta.vend += GiB;
 	result = run(NULL, 0);
 	assert_int_equal(result.ret, -EBUSY);
 	assert_has(result.error, "balance is paused");
-	fake.leftover.meta.vend -= GiB;
-	fake.leftover.meta.flags |= BTRFS_BALANCE_ARGS_CONVERT;
+	fake.interrupted.meta.vend -= GiB;
+	fake.interrupted.meta.flags |= BTRFS_BALANCE_ARGS_CONVERT;
 	assert_int_equal(run(NULL, 0).ret, -EBUSY);
-	fake.leftover.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
-	fake.leftover.flags |= BTRFS_BALANCE_DATA;
+	fake.interrupted.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
+	fake.interrupted.flags |= BTRFS_BALANCE_DATA;
 	assert_int_equal(run(NULL, 0).ret, -EBUSY);
 	assert_int_equal(fake.balances, 0);
 }
@@ -456,7 +456,7 @@ static void checked_before_it_starts(void **state)
 	assert_int_equal(btrfs_policy_balance_check(fs, NULL), 0);
 	leave(0);
 	assert_int_equal(btrfs_policy_balance_check(fs, NULL), 0);
-	memset(&fake.leftover, 0, sizeof(fake.leftover));
+	memset(&fake.interrupted, 0, sizeof(fake.interrupted));
 	assert_int_equal(btrfs_policy_balance_check(fs, NULL), -EBUSY);
 	assert_int_equal(btrfs_policy_balance_check(fs, &options), -EBUSY);
 	fake_set_file(&fake, FAKE_FSID "/exclusive_operation", "device add");

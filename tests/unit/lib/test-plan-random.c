@@ -27,7 +27,7 @@ static void describe(void)
 		print_message("# chunk %d kind %d profile %d: %llu of %llu MiB used%s, devids",
 			      i, chunk->kind, chunk->profile, chunk->used / MiB,
 			      chunk->length / MiB, sim_misplaced(&sim, chunk) ? ", misplaced" :
-			      sim_stands_right(&sim, chunk) ? "" : ", not right");
+			      sim_correctly_placed(&sim, chunk) ? "" : ", not right");
 		for (int j = 0; j < chunk->stripes; j++)
 			print_message(" %d", chunk->devices[j] + 1);
 		print_message("\n");
@@ -95,7 +95,8 @@ static struct btrfs_policy_placement *show(void)
 
 		placement->candidates[i] = (struct bp_candidate){
 			.devid = i + 1, .role = bp_role_from_disk(device->role),
-			.writeable = true, .size = device->size, .room = sim_free(device) - MiB,
+			.writeable = true, .size = device->size,
+			.free_space = sim_free(device) - MiB,
 		};
 		placement->devices[i] = (struct btrfs_policy_device_usage){
 			.devid = i + 1, .role = placement->candidates[i].role, .size = device->size,
@@ -207,7 +208,7 @@ static bool is_exact(int moving)
 		const struct sim_chunk *chunk = &sim.chunks[i];
 
 		if (!chunk->gone && chunk->kind == sim.chunks[moving].kind &&
-		    chunk->used < chunk->length && !sim_stands_right(&sim, chunk) &&
+		    chunk->used < chunk->length && !sim_correctly_placed(&sim, chunk) &&
 		    !chunk->old)
 			return false;
 	}
@@ -346,7 +347,7 @@ static bool check_refusal(unsigned int round, const struct btrfs_policy_plan *pl
 	if (!btrfs_policy_plan_summary(plan)->short_bytes)
 		fail_msg("seed %u: '%s' names no bytes", round, btrfs_policy_plan_blocked(plan));
 	for (int i = 0; i < sim.chunk_count; i++) {
-		if (sim.chunks[i].gone || sim_stands_right(&sim, &sim.chunks[i]))
+		if (sim.chunks[i].gone || sim_correctly_placed(&sim, &sim.chunks[i]))
 			continue;
 		if (count == TRIED_IN_EVERY_ORDER)
 			return false;

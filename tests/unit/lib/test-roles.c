@@ -114,9 +114,10 @@ static void judge_chunks(void **state)
 		for (int j = 0; j < 4; j++)
 			candidates[j] = (struct bp_candidate){
 				.devid = j + 1, .role = bp_role_from_disk(v->disk[j]),
-				.writeable = true, .size = 100 * GiB, .room = v->room[j] * GiB,
+				.writeable = true, .size = 100 * GiB,
+				.free_space = v->free_space[j] * GiB,
 			};
-		if (bp_judge(candidates, 4, &chunk) != v->expected)
+		if (bp_classify(candidates, 4, &chunk) != v->expected)
 			fail_msg("%s: not %d", v->name, v->expected);
 	}
 }
@@ -135,9 +136,9 @@ static void a_device_that_is_gone_is_no_place(void **state)
 		.kind = BTRFS_POLICY_KIND_METADATA, .stripes = 2, .devids = devids,
 	};
 
-	assert_int_equal(bp_judge(candidates, 4, &chunk), BTRFS_POLICY_PLACED);
+	assert_int_equal(bp_classify(candidates, 4, &chunk), BTRFS_POLICY_PLACED);
 	candidates[0].writeable = true;
-	assert_int_equal(bp_judge(candidates, 4, &chunk), BTRFS_POLICY_ON_SECOND_CHOICE);
+	assert_int_equal(bp_classify(candidates, 4, &chunk), BTRFS_POLICY_ON_SECOND_CHOICE);
 }
 
 static void kinds_have_names(void **state)

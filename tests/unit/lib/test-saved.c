@@ -161,14 +161,14 @@ static void a_mount_is_waited_for(void **state)
 	assert_int_equal(open_bdi("btrfs-1", 10), 0);
 	assert_int_equal(fake.naps, 0);
 	snprintf(fake.saved, sizeof(fake.saved), "read-policy = pid\n");
-	fake.mount_looks = 20;
+	fake.mount_scans = 20;
 	assert_int_equal(open_bdi("btrfs-1", 10), 0);
 	assert_int_equal(fake.naps, 19);
-	fake.mount_looks = 1000;
+	fake.mount_scans = 1000;
 	assert_int_equal(open_bdi("btrfs-1", 10), -ETIMEDOUT);
 	assert_int_equal(open_bdi("btrfs-2", 10), -ENODEV);
 	fake.mounts[0] = NULL;
-	fake.mount_looks = 0;
+	fake.mount_scans = 0;
 	assert_int_equal(open_bdi("btrfs-1", 10), -ETIMEDOUT);
 }
 

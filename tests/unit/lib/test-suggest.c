@@ -163,8 +163,8 @@ static void capacities(void **state)
 	assert_null(btrfs_policy_suggestion_capacity(suggestion, 2));
 	btrfs_policy_suggestion_moves(suggestion, &chunks, &bytes);
 	assert_int_equal(chunks, 4);
-	assert_string_equal(btrfs_policy_suggestion_misfit(suggestion, 0)->profile, "RAID1C3");
-	assert_int_equal(btrfs_policy_suggestion_misfit(suggestion, 0)->left, 2);
+	assert_string_equal(btrfs_policy_suggestion_mismatch(suggestion, 0)->profile, "RAID1C3");
+	assert_int_equal(btrfs_policy_suggestion_mismatch(suggestion, 0)->left, 2);
 	btrfs_policy_suggestion_free(suggestion);
 }
 
@@ -172,15 +172,15 @@ static void capacities(void **state)
 static void what_never_fitted_is_not_named(void **state)
 {
 	struct btrfs_policy_suggestion *suggestion;
-	const struct btrfs_policy_misfit *misfit;
+	const struct btrfs_policy_mismatch *misfit;
 
 	fake_two_and_two(&fake, FAKE_OURS, DISK_DATA, DISK_DATA);
 	fake.device_count = 3;
 	fake.devices[1].rotational = true;
 	suggestion = suggest();
-	for (size_t i = 0; (misfit = btrfs_policy_suggestion_misfit(suggestion, i)); i++)
+	for (size_t i = 0; (misfit = btrfs_policy_suggestion_mismatch(suggestion, i)); i++)
 		assert_string_not_equal(misfit->profile, "RAID1C4");
-	assert_true(btrfs_policy_suggestion_misfit(suggestion, 0));
+	assert_true(btrfs_policy_suggestion_mismatch(suggestion, 0));
 	btrfs_policy_suggestion_free(suggestion);
 }
 
