@@ -198,11 +198,11 @@ static int check_enforced(const struct run *run, const struct btrfs_policy_fs *f
 	if (btrfs_policy_enforced(fs, &why) || btrfs_policy_fs_info(fs)->mixed)
 		return STATUS_OK;
 	if (args->unenforced) {
-		warning("placement cannot be steered: %s; chunks go where most room is, which may be where they were",
+		warning("placement cannot be steered: %s; the kernel places chunks on the devices with most free space, possibly the same ones",
 			why);
 		return STATUS_OK;
 	}
-	error("cannot steer chunks on '%s': %s; %s. --unenforced moves misplaced chunks all the same, to wherever the kernel has most room",
+	error("cannot steer chunks on '%s': %s; %s. Use --unenforced to move misplaced chunks anyway: the kernel places them on the devices with most free space",
 	      btrfs_policy_fs_info(fs)->mount_point, why,
 	      row->available ? "mount it without that option" : row->advice);
 	return STATUS_STATE;

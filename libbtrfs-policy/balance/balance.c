@@ -362,7 +362,7 @@ static int end_without_chunk(struct run *run)
 		more++;
 	others = more ? bp_format(" and %llu more", more) : NULL;
 	return bp_error(run->fs, -ENOSPC,
-			"the kernel found no room to move chunk %llu%s of '%s'; free some space and run it again",
+			"the kernel found no space to move chunk %llu%s of '%s'; free some space and run it again",
 			(unsigned long long)refused->logical, others ? others : "",
 			run->fs->mount_point);
 }

@@ -82,7 +82,7 @@ static char *explain_space(struct bp_plan_state *state, const struct btrfs_polic
 	names = name_lacks(candidates, type, profile->devs_min, part);
 	if (!names)
 		return NULL;
-	return bp_format("%s,%s chunk %llu finds no room where its roles want it%s%s: delete or move data, add a device that takes %s, or change a role",
+	return bp_format("%s,%s chunk %llu does not fit on the devices that should hold it%s%s: delete or move data, add a device that takes %s, or change a role",
 			 kind, chunk->profile, (unsigned long long)chunk->logical,
 			 *names ? ", " : "", names,
 			 chunk->kind == BTRFS_POLICY_KIND_DATA ? "data" : "metadata");
@@ -101,7 +101,7 @@ char *bp_plan_explain(struct bp_plan_state *state, const struct btrfs_policy_chu
 	case BP_NO_SPARE:
 		type = state->now.stocks[state->short_kind].type;
 		*missing = state->worth[state->short_kind][bp_profile_index(type)];
-		return bp_format("moving %s,%s chunk %llu would leave no room for one more chunk of %s, which wants %llu MiB free on %u of the devices that take it: delete or move data, add such a device, or change a role",
+		return bp_format("moving %s,%s chunk %llu would leave too little space for another chunk of %s, which needs %llu MiB free on %u of the devices that take it: delete or move data, add such a device, or change a role",
 				 kind, chunk->profile, logical,
 				 btrfs_policy_kind_name(state->short_kind), mebibytes(*missing),
 				 bp_profile_of(type)->devs_min);

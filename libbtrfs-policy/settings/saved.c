@@ -114,7 +114,7 @@ static int read_text(struct btrfs_policy_fs *fs, char **text)
 	int ret = fs->ops->saved_read(fs->backend, fs->fsid, text);
 
 	if (ret == -ENOENT)
-		return bp_error(fs, ret, "nothing is saved for '%s' (no '" BP_SAVED_DIR "/%s.conf')",
+		return bp_error(fs, ret, "no settings are saved for '%s' (no '" BP_SAVED_DIR "/%s.conf')",
 				fs->mount_point, fs->fsid);
 	if (ret == -ENOMEM)
 		return bp_nomem(fs);

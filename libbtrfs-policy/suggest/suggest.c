@@ -209,7 +209,7 @@ static int suggest_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_suggest
 		return note(suggestion, strdup(why));
 	if (!fs->enforced)
 		ret = note(suggestion,
-			   bp_format("roles do nothing yet: %s; %s", fs->enforced_why,
+			   bp_format("roles have no effect yet: %s; %s", fs->enforced_why,
 				     bp_enforced_advice(fs)));
 	return ret ? ret : propose_roles(fs, suggestion);
 }

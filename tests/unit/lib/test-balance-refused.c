@@ -205,7 +205,7 @@ static void nothing_more_moves(void **state)
 	result = run(NULL, 0);
 	check_end(&result, 5, 1);
 	snprintf(error, sizeof(error),
-		 "the kernel found no room to move chunk %llu of '/mnt'; free some space and run it again",
+		 "the kernel found no space to move chunk %llu of '/mnt'; free some space and run it again",
 		 (unsigned long long)chunks.system);
 	assert_string_equal(result.error, error);
 	assert_has(result.text, "1 chunk stays misplaced");

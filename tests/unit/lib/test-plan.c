@@ -173,7 +173,7 @@ static void the_last_room_is_not_taken(void **state)
 	make_plan(&planned, 0);
 	assert_null(btrfs_policy_plan_step(planned.plan, 0));
 	assert_int_equal(summary(&planned)->blocked, 4);
-	assert_has(btrfs_policy_plan_blocked(planned.plan), "one more chunk of Metadata");
+	assert_has(btrfs_policy_plan_blocked(planned.plan), "another chunk of Metadata");
 	free_plan(&planned);
 	fake.devices[0].size += GiB;
 	make_plan(&planned, 0);

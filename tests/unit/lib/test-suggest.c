@@ -139,7 +139,7 @@ static void a_kernel_without_roles_is_told_of(void **state)
 
 	fake_two_and_two(&fake, FAKE_STOCK, DISK_DATA, DISK_DATA);
 	suggestion = suggest();
-	assert_true(noted(suggestion, "roles do nothing yet"));
+	assert_true(noted(suggestion, "roles have no effect yet"));
 	assert_true(noted(suggestion, "does not offer 'roundrobin'"));
 	assert_non_null(proposed(suggestion, "role", 1));
 	btrfs_policy_suggestion_free(suggestion);
