@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the imagined array: which bytes of which device are free, and where a new
- * chunk's stripes come to stand.  Which devices it gets is select.c's decision.
+ * Simulated devices: which bytes of each are free, and at which offset the stripes of
+ * a new chunk are allocated.  select.c chooses the devices.
  */
 #include <string.h>
 

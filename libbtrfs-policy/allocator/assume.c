@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns what-ifs: a picture changed as if roles, profiles or devices were others,
- * and how much would fit then.  Changes the picture only, never anything real.
+ * What-ifs: changes a snapshot to assumed roles, profiles or devices, and computes
+ * the remaining capacity.  Changes the snapshot only, never a file system.
  */
 #include <ctype.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "allocator/array.h"
 #include "allocator/placement.h"
 
-/* What would fit is counted chunk by chunk, which takes as long as there are chunks. */
+/* Capacity is counted chunk by chunk, so the time grows with the size of devices. */
 #define ASSUMED_SIZE_MAX (1ULL << 50)
 
 /* ---- Words -------------------------------------------------------------- */
@@ -175,7 +175,7 @@ static int take_word(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *
 	return bad(fs, key, word);
 }
 
-/* A word with "=" has a key, which holds for the words behind it. */
+/* A word with "=" has a key, which also applies to the words after it. */
 static int take_words(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement,
 		      char *text)
 {
@@ -208,7 +208,7 @@ BP_PUBLIC int btrfs_policy_placement_assume(struct btrfs_policy_fs *fs,
 	return ret ? ret : bp_placement_sum(fs, placement);
 }
 
-/* ---- How much would fit ------------------------------------------------- */
+/* ---- Capacity ----------------------------------------------------------- */
 
 static uint32_t lost_stripes(struct btrfs_policy_placement *placement,
 			     const struct btrfs_policy_chunk *chunk)
@@ -269,7 +269,7 @@ static int count_capacity(struct btrfs_policy_placement *placement, enum btrfs_p
 	for (size_t i = 0; i < placement->chunk_count; i++) {
 		const struct btrfs_policy_chunk *chunk = &placement->chunks[i];
 
-		/* Chunks that lost a part of theirs stay. */
+		/* Chunks that lost a stripe keep the space of their other stripes. */
 		if (!ret)
 			ret = bp_array_use(array, count, chunk);
 		if (chunk->type == type && !lost_stripes(placement, chunk))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the prediction of what the kernel's chunk allocator does, and the verdict
- * on a chunk that exists.  Who is chosen is decided by the code shared with
- * the kernel series; here is only what surrounds it: how large chunks are made
- * and what a device offers.  Pure: knows no file system and no kernel.
+ * Predicts the choice of the kernel's chunk allocator, and classifies existing
+ * chunks.  The code shared with the kernel series chooses the devices; this file
+ * computes its input: the limits of a chunk and the space that a device offers.
+ * Pure: does not use a file system or a kernel.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #define MIB (1024 * KIB)
 #define GIB (1024 * MIB)
 #define STRIPE_UNIT (64 * KIB)
-/* The superblock's list of system chunks has no room for wider ones. */
+/* The superblock's list of system chunks cannot hold wider ones. */
 #define SYSTEM_DEVS_MAX 29U
 
 struct bp_candidate *bp_candidate_find(struct bp_candidate *candidates, size_t count,
@@ -102,8 +102,8 @@ static int by_free_space(const void *a, const void *b)
 }
 
 /*
- * Bytes of the device that chunks of the type may have in all.  Of what is kept for
- * system chunks the first MiB, which no chunk gets, is a part.
+ * Bytes of the device that chunks of the type may still take.  The space kept for
+ * system chunks includes the first MiB, which no chunk gets.
  */
 uint64_t bp_candidate_free_space_for(const struct bp_candidate *candidate, uint64_t type)
 {
@@ -119,7 +119,7 @@ uint64_t bp_candidate_free_space_for(const struct bp_candidate *candidate, uint6
 	return candidate->free_space > kept ? candidate->free_space - kept : 0;
 }
 
-/* In one piece; room that nobody looked into is in one piece. */
+/* The longest extent; without a map of extents all free space counts as one. */
 uint64_t bp_candidate_offer(const struct bp_candidate *candidate, uint64_t type)
 {
 	uint64_t room = bp_candidate_free_space_for(candidate, type);
@@ -181,8 +181,8 @@ int bp_select(const struct bp_candidate *candidates, size_t count, uint64_t type
 }
 
 /*
- * Bytes of a device's part of a chunk below which a chunk is hardly worth its
- * name, as the kernel draws that line for devices with crumbs of room.
+ * The minimum of free bytes on a device for a useful chunk; the kernel avoids
+ * devices with less, see BTRFS_ROLE_RANK_BELOW_MIN.
  */
 uint64_t bp_worthwhile(const struct bp_candidate *candidates, size_t count, uint64_t type)
 {
@@ -202,8 +202,8 @@ uint64_t bp_largest_chunk(const struct bp_candidate *candidates, size_t count, u
 }
 
 /*
- * What the allocator makes for a kind when chunks of `profiles` exist: of those
- * that the number of devices allows the one with most redundancy.
+ * The type of the next chunk of a kind when chunks of `profiles` exist: the most
+ * redundant profile that the number of devices allows.
  */
 uint64_t bp_type_of_new(uint64_t kind_flags, uint64_t profiles, uint32_t writeable)
 {
@@ -219,7 +219,7 @@ uint64_t bp_type_of_new(uint64_t kind_flags, uint64_t profiles, uint32_t writeab
 	return kind_flags;
 }
 
-/* ---- Verdict on a chunk ------------------------------------------------- */
+/* ---- Classification of a chunk ------------------------------------------ */
 
 static bool is_on(const struct btrfs_policy_chunk *chunk, uint64_t devid, uint32_t before)
 {
@@ -252,7 +252,7 @@ enum btrfs_policy_misplaced bp_classify(struct bp_candidate *candidates, size_t 
 	if (!where.other)
 		return BTRFS_POLICY_PLACED;
 	set_limits(&limits, candidates, count, chunk->type);
-	/* A device is vacant that has room for as much as the chunk takes elsewhere. */
+	/* A device is vacant if its free space can hold the chunk's bytes of one device. */
 	for (size_t i = 0; i < count; i++)
 		where.vacant += candidates[i].writeable &&
 				candidates[i].free_space >=

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the run: look, plan, move one chunk, look again, until nothing is left
- * that could be moved.  A chunk that the kernel finds no room for is put off
- * until others have moved.  It ends for certain: there are a few rounds, in each
- * only chunks of its first picture are moved, each of them once, and what was put
- * off is tried again only if something has moved since.
+ * The run: read a snapshot, plan, move one chunk, read again, until no chunk is left
+ * that could be moved.  A chunk that the kernel finds no space for is deferred until
+ * others have moved.  The run terminates: there are at most ROUNDS rounds, each moves
+ * only chunks of its first snapshot, each of them once, and retries deferred chunks
+ * only if another chunk has moved since.
  */
 #include <string.h>
 
 #include "balance/balance.h"
 
-/* One, another for what the kernel made on the wrong devices meanwhile, one to spare. */
+/* One, another for chunks that the kernel made on the wrong devices, one to spare. */
 #define ROUNDS 3
 
-/* What becomes of a chunk of the round's first picture. */
+/* State of a chunk of the round's first snapshot. */
 enum { WAITS, DEFERRED, MOVED };
 
 struct run {
@@ -27,11 +27,11 @@ struct run {
 	unsigned int rounds;
 	uint64_t round_used; /* bytes in misplaced chunks when the last one began */
 	uint64_t round_misplaced; /* how many chunks these were */
-	uint64_t *chunks;  /* of the round's first picture: addresses, ascending */
+	uint64_t *chunks;  /* of the round's first snapshot: addresses, ascending */
 	uint8_t *fates;	   /* of each of them */
 	size_t chunk_count;
 	size_t deferred;	   /* of those */
-	bool moved_since;  /* something, after the first of them was put off */
+	bool moved_since;  /* a chunk, after the first of them was deferred */
 	struct btrfs_policy_placement *placement;
 	struct btrfs_policy_plan *plan;
 	uint64_t floor;	  /* metadata slack, as the first plan says */
@@ -56,7 +56,7 @@ static int by_address(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
-/* NULL if it was not in the round's first picture. */
+/* NULL if it was not in the round's first snapshot. */
 static uint8_t *fate_of(const struct run *run, uint64_t logical)
 {
 	const uint64_t *entry = bsearch(&logical, run->chunks, run->chunk_count,
@@ -65,7 +65,7 @@ static uint8_t *fate_of(const struct run *run, uint64_t logical)
 	return entry ? &run->fates[entry - run->chunks] : NULL;
 }
 
-/* Which chunks of a picture are not to be moved; before the first round every one may be. */
+/* Chunks of a snapshot that must not be moved; before the first round there are none. */
 static bool *fixed_chunks(const struct run *run, const struct btrfs_policy_placement *placement)
 {
 	bool *fixed = calloc(placement->chunk_count + 1, sizeof(*fixed));
@@ -85,7 +85,7 @@ static const struct btrfs_policy_chunk *next_chunk(const struct run *run)
 	return step ? step->chunk : NULL;
 }
 
-/* ---- Chunks that the kernel found no room for --------------------------- */
+/* ---- Deferred chunks ---------------------------------------------------- */
 
 static int rescan(struct run *run);
 
@@ -97,7 +97,7 @@ static int defer(struct run *run, uint64_t logical)
 	return rescan(run);
 }
 
-/* All of them, if anything has moved: there may be room now. */
+/* All deferred chunks, if another one has moved: there may be space now. */
 static bool try_again(struct run *run)
 {
 	if (!run->deferred || !run->moved_since)
@@ -109,7 +109,7 @@ static bool try_again(struct run *run)
 	return true;
 }
 
-/* The next one from `at` on that is out of place still, or NULL. */
+/* The next deferred chunk from `at` on that is still misplaced, or NULL. */
 static const struct btrfs_policy_chunk *next_deferred(const struct run *run, size_t *at)
 {
 	const struct btrfs_policy_chunk *chunk;
@@ -135,7 +135,7 @@ static uint64_t elapsed(const struct run *run)
 
 #define SECOND_NS 1000000000ULL
 
-/* The rest is taken to go on at the rate so far. */
+/* Assumes that the rest moves at the rate so far. */
 static int tick(void *user)
 {
 	struct run *run = user;
@@ -159,7 +159,7 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* As far as the limit lets it: the plan first, then what is tried again behind it. */
+/* Up to the limit: the steps of the plan, then deferred chunks. */
 static void set_progress(struct run *run, const struct btrfs_policy_chunk *next)
 {
 	struct btrfs_policy_progress *progress = &run->progress;
@@ -180,14 +180,14 @@ static void set_progress(struct run *run, const struct btrfs_policy_chunk *next)
 		progress->bytes_total += chunk->used;
 	}
 	progress->logical = next ? next->logical : 0;
-	/* At the end it stays the kind of the last chunk. */
+	/* At the end the kind of the last chunk remains. */
 	if (next)
 		progress->kind = next->kind;
 }
 
-/* ---- Looking ------------------------------------------------------------ */
+/* ---- Scanning ----------------------------------------------------------- */
 
-/* Misplaced chunks that were not there before: what was moved went wrong again. */
+/* New misplaced chunks: the kernel moved the data to the wrong devices again. */
 static bool landed_wrong(const struct btrfs_policy_placement *before,
 			 const struct btrfs_policy_placement *after)
 {
@@ -240,7 +240,7 @@ static uint64_t misplaced_used(const struct btrfs_policy_placement *placement)
 	return used;
 }
 
-/* Only chunks that are there now may be moved in it. */
+/* A round moves only chunks of the snapshot at its start. */
 static int begin_round(struct run *run)
 {
 	size_t count = run->placement->chunk_count;
@@ -263,8 +263,8 @@ static int begin_round(struct run *run)
 }
 
 /*
- * The kernel makes chunks for its own work, too, where there is room at that moment;
- * better room comes later.  A round that put nothing right is the last.
+ * The kernel also makes chunks for its own work, where space is free at that moment;
+ * better devices may get space later.  A round without an improvement is the last.
  */
 static bool needs_round(const struct run *run)
 {
@@ -281,7 +281,7 @@ static int next_round(struct run *run)
 
 	run->report->considered += run->report->still_misplaced;
 	run->report->misplaced += run->report->still_misplaced;
-	/* The plan knows only what could be moved in the last one. */
+	/* The plan has only chunks that could be moved in the last one. */
 	if (!ret)
 		ret = rescan(run);
 	return ret;
@@ -296,7 +296,7 @@ static enum btrfs_policy_balance_end end_of(int err, bool paused)
 	return BTRFS_POLICY_END_FAILED;
 }
 
-/* Wait until nothing else is at work; the picture is old then and taken anew. */
+/* Waits for other exclusive operations to end, then reads a new snapshot. */
 static int wait_turn(struct run *run)
 {
 	bool can_wait;
@@ -394,7 +394,7 @@ static int move_all(struct run *run)
 		if (tick(run))
 			return stop(run);
 		ret = wait_turn(run);
-		/* Waiting may have brought a new plan: the chunk is looked up again. */
+		/* Waiting may have replaced the plan, so take its first chunk again. */
 		chunk = ret ? NULL : next_chunk(run);
 		if (chunk)
 			ret = move(run, chunk);

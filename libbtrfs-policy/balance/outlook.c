@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns what data and metadata can grow to, and when that is little.  Asks the
- * simulations of assume.c and plan.c; changes nothing.
+ * How far data and metadata can grow, and whether that is little.  Uses the
+ * simulations of assume.c and plan.c.
  */
 #include <string.h>
 
 #include "balance/plan.h"
 
-/* Growth below these is little: times what metadata uses now, parts of all data. */
+/* Growth is little below TIMES the metadata in use, or a PARTS-th of all data. */
 #define TIMES 10
 #define PARTS 10
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the words for a plan that does not exist: which devices lack how much for
- * the first chunk that finds no place, and what would help.
+ * The error text if there is no plan: the devices that lack space for the first
+ * blocked chunk, how much, and the remedy.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 /* A list of devices in a message is no longer than this. */
 #define NAMED 6
 
-/* The roomiest first. */
+/* The device with most free space first. */
 static int by_offer(const void *a, const void *b, void *type)
 {
 	const struct bp_candidate *left = *(const struct bp_candidate **)a;
@@ -29,7 +29,7 @@ static unsigned long long mebibytes(uint64_t bytes)
 	return (bytes + MIB - 1) / MIB;
 }
 
-/* "devid 1 lacks 20 MiB, devid 2 lacks 40 MiB" of the `needed` roomiest devices. */
+/* "devid 1 lacks 20 MiB, devid 2 lacks 40 MiB" of the `needed` devices with most space. */
 static char *name_lacks(const struct bp_candidate **candidates, uint64_t type, uint32_t needed,
 			uint64_t part)
 {
@@ -88,7 +88,7 @@ static char *explain_space(struct bp_plan_state *state, const struct btrfs_polic
 			 chunk->kind == BTRFS_POLICY_KIND_DATA ? "data" : "metadata");
 }
 
-/* What keeps the chunk where it is; NULL without memory. */
+/* The reason why the chunk cannot be moved; NULL without memory. */
 char *bp_plan_explain(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
 		      uint64_t *missing)
 {

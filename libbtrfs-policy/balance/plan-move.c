@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns one move in the imagined file system, and taking it back.  What a chunk
- * holds goes into free space of chunks that stand right, then into new chunks
- * where the allocator puts them; only then the old one is given back, as the
- * kernel does it.
+ * One move in the simulated file system, and its undo.  Data of a chunk goes into
+ * free space of correctly placed chunks, then into new chunks that the allocator
+ * places; only then is the old chunk freed, as in the kernel.
  */
 #include <string.h>
 
@@ -19,8 +18,8 @@ static uint32_t not_first(struct bp_plan_state *state, uint64_t type, const uint
 /* ---- New chunks --------------------------------------------------------- */
 
 /*
- * Would the contents stand better there?  Only when it has to settle for that, less
- * than the best will do, and any place for what leaves a device that excludes it.
+ * Is the target a better place?  With `settle` a place that is not the best will do,
+ * and any place for data that leaves a device that excludes it.
  */
 static bool is_better(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
 		      enum btrfs_policy_misplaced why, const struct btrfs_policy_chunk *target, bool settle)
@@ -68,7 +67,7 @@ static int make_chunk(struct bp_plan_state *state, const struct btrfs_policy_chu
 
 	if (ret)
 		return ret == -ENOSPC ? BP_NO_PLACE : ret;
-	/* Kept before it is judged, so that taking back finds it. */
+	/* Recorded before the check, so that the undo finds it. */
 	ret = keep_made(state, &target);
 	if (ret)
 		return ret;
@@ -139,7 +138,7 @@ static int place(struct bp_plan_state *state, const struct btrfs_policy_chunk *c
 		take(&stock->free_placed[i], &left);
 	if (settle)
 		take_second_choices(state, chunk->kind, own, &left);
-	/* What is free in the chunk itself is out of use from the start. */
+	/* Free space in the chunk itself is unusable from the start. */
 	if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
 		state->now.metadata_free -= chunk->length - left;
 	while (left && !ret)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the invariant of a plan.  While a chunk is in two places, and after it
- * is in one again:
- * - of data, metadata and system one more chunk can be made, if that was so;
- * - metadata keeps its slack: what it can still take, in its chunks and as new
- *   ones, does not fall below the floor, nor any further if it is below.
+ * The invariant of a plan.  While a chunk exists in two places, and after the old
+ * one is freed:
+ * - another data, metadata and system chunk can be made, if that was possible;
+ * - metadata keeps its slack: the bytes that it can still grow by, in its chunks and
+ *   as new ones, do not fall below the floor, nor any further if below.
  */
 #include "device-role-core.h"
 #include "balance/plan-state.h"
@@ -48,8 +48,8 @@ static uint64_t allocatable(const struct bp_plan_state *state, const uint64_t *m
 }
 
 /*
- * The slack that is left when all is done: devices have what misplaced data holds
- * now besides, and what metadata holds has gone into what it can take there.
+ * The slack after all moves: devices have gained the space of misplaced data, and
+ * misplaced metadata uses some of the space that metadata can take.
  */
 static uint64_t slack_in_the_end(const struct bp_plan_state *state)
 {
@@ -77,10 +77,10 @@ static uint64_t slack_in_the_end(const struct bp_plan_state *state)
 }
 
 /*
- * The most of what metadata has free in its chunks now, a tenth of what it uses,
+ * The largest of: free space in metadata chunks now, a tenth of the metadata in use,
  * and a chunk of full size (1 GiB on each of its devices, less on small arrays)
- * beside the global reserve.  An array that can never have that much keeps half
- * of what it has in the end.
+ * beside the global reserve.  An array that can never have that much keeps half of
+ * the slack after all moves.
  */
 uint64_t bp_plan_floor(const struct bp_plan_state *state, uint64_t reserve)
 {

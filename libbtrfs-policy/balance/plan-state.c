@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the imagined file system of a plan as it stands before the first move:
- * free extents, free bytes in chunks, and what of them a move may count on.
+ * The simulated file system of a plan before the first move: free extents, free
+ * bytes in chunks, and the part of them that a move may use.
  */
 #include <string.h>
 
@@ -12,9 +12,9 @@ uint32_t bp_profile_index(uint64_t type)
 	return bp_profile_of(type) - bp_profile_at(0);
 }
 
-/* ---- Chunks that stand right -------------------------------------------- */
+/* ---- Correctly placed chunks -------------------------------------------- */
 
-/* Do these devices serve a chunk as well as any could?  Then it need not move again. */
+/* Is no better set of devices possible for a chunk?  Then it need not move again. */
 bool bp_is_best(const struct bp_plan_state *state, uint64_t type, const uint64_t *devids,
 		uint32_t stripes)
 {
@@ -32,7 +32,7 @@ bool bp_correctly_placed(const struct bp_plan_state *state, const struct btrfs_p
 	       bp_is_best(state, chunk->type, chunk->devids, chunk->stripes);
 }
 
-/* ---- The first picture -------------------------------------------------- */
+/* ---- The first snapshot ------------------------------------------------- */
 
 static int add_chunk(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk)
 {
@@ -52,8 +52,8 @@ static int add_chunk(struct bp_plan_state *state, const struct btrfs_policy_chun
 }
 
 /*
- * What depends on the size and the roles of the devices only; they are empty still, as no
- * chunk has been added.
+ * Values that depend only on the size and the roles of the devices; called before any
+ * chunk is added.
  */
 static int measure(struct bp_plan_state *state, enum btrfs_policy_kind kind, uint64_t flags)
 {

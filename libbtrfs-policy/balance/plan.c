@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the plan as callers see it: it has the search made, and keeps of its
- * record what can be asked for.  All or nothing: a plan that leaves chunks out
- * of place has no steps, only the reason.
+ * The plan as callers see it: runs the search and keeps the public part of its
+ * record.  A plan that would leave misplaced chunks has no steps, only the reason.
  */
 #include <string.h>
 
@@ -120,7 +119,7 @@ static void set_step(struct btrfs_policy_plan *plan, const struct bp_plan_state 
 	plan->summary.used += chunk->used;
 }
 
-/* What the state says of room to what is unallocated, the first MiB included. */
+/* Converts free space of the state to unallocated bytes, including the first MiB. */
 static void set_spaces(struct btrfs_policy_plan *plan, const struct bp_plan_state *state)
 {
 	const struct btrfs_policy_step_space *from = state->spaces;
@@ -291,7 +290,7 @@ BP_PUBLIC int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
 	return bp_plan_new(fs, placement, limit, 0, NULL, false, plan);
 }
 
-/* ---- Looking at it ------------------------------------------------------ */
+/* ---- Access ------------------------------------------------------------- */
 
 BP_PUBLIC const struct btrfs_policy_step *
 btrfs_policy_plan_step(const struct btrfs_policy_plan *plan, size_t index)

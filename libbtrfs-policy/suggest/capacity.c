@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns what would come of proposed roles: how much of each kind the array could
- * hold, which profiles would no longer fit, what would have to be moved.  Pure:
- * asks the allocator's model in select.c and nothing else.
+ * The effects of proposed roles: the capacity of the array for each kind, profiles
+ * that would lack devices, and chunks that would have to be moved.  Pure: uses only
+ * the allocator's model in select.c.
  */
 #include <string.h>
 
 #include "suggest/suggest.h"
 
-/* A part of the smallest room that is filled in one step: small, so that the order stays right. */
+/* Part of the smallest free space to fill in one step; small, to keep the order exact. */
 #define STEP_PART 64
 
-/* Fill the empty array with one kind; with @first only while it stands on first-choice devices. */
+/* Fill the empty array with one kind; with @first only while it is on first-choice devices. */
 static int fill(const struct bp_candidate *candidates, size_t count, uint64_t type, bool first,
 		uint64_t *bytes)
 {

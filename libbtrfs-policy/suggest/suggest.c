@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns what is proposed for a file system, and why: roles from what the devices
- * are, the read policy and what goes with it from the profiles in use.  Changes
- * nothing, and proposes nothing where somebody has chosen already.
+ * Proposals for a file system and their reasons: roles from the properties of the
+ * devices; the read policy and its settings from the profiles in use.  Sets no value,
+ * and makes no proposal for a setting that the user has changed.
  */
 #include <string.h>
 
@@ -110,9 +110,9 @@ static int propose(struct btrfs_policy_suggestion *suggestion, const char *setti
 	       (row->path || !device || !device->path) ? 0 : -ENOMEM;
 }
 
-/* ---- Facts -------------------------------------------------------------- */
+/* ---- Properties of the devices ------------------------------------------ */
 
-/* A disk on USB may be unplugged, and says little about what it is. */
+/* A disk on USB may be unplugged, and reports few properties. */
 static bool is_fast(const struct bp_device *device)
 {
 	return device->pub.rotational == BTRFS_POLICY_NO &&
