@@ -13,8 +13,8 @@
 #include "volumes.h"
 
 /*
- * Of the @nr devices with room in @infos, keep those that the roles want a chunk
- * with @bg_flags on, and limit its size, @max_chunk, by what fits them.
+ * Keep those of the @nr devices in @infos that the roles prefer for a chunk with
+ * @bg_flags, and limit the size of the chunk, @max_chunk, to their size.
  */
 u32 btrfs_device_role_select(const struct btrfs_fs_info *fs_info, u64 bg_flags,
 			     struct btrfs_device_info *infos, u32 nr,
@@ -39,15 +39,15 @@ u32 btrfs_device_role_select(const struct btrfs_fs_info *fs_info, u64 bg_flags,
 }
 
 /*
- * How the devices of a block group suit it, in btrfs_block_group::role_standing:
- * how many are first choice (more than fit make no difference), whether there are
- * others, and above that the generation of the roles. One word, so that whoever
+ * The cached placement class of a block group, btrfs_block_group::role_standing:
+ * the number of first choice devices (saturated), whether there are others, and
+ * above that the generation of the roles. It is one word, so that a reader that
  * finds it out of date can replace it without a lock.
  */
 #define STANDING_FIRST		0x1fU
 #define STANDING_OTHER		BIT(5)
 #define STANDING_EXCLUDED	BIT(6)
-/* Never 0, that is a block group not looked at. */
+/* Never 0: that marks a block group without a cached class. */
 #define STANDING_KEY(generation)	((generation) << 8 | BIT(7))
 
 static u32 look_up_standing(const struct btrfs_block_group *bg, u32 key)
@@ -81,8 +81,8 @@ static u32 get_standing(struct btrfs_block_group *bg)
 /*
  * Should the allocation of an extent leave the block group alone for now?
  *
- * What is relocated from a block group on the wrong devices must not go into the
- * next one, and new extents should not either: it would be relocated again. So
+ * Data relocated from a misplaced block group must not go into the next misplaced
+ * one, and new extents should not either: they would be relocated again. So
  * these are filled last, when no other has free space and no new chunk would be
  * placed better. With @early set, others are to be tried first in any case. In
  * the end every block group is tried, so this cannot bring about an ENOSPC.
@@ -160,8 +160,8 @@ void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 		return;
 
 	/*
-	 * From here on the first choice has no room, until it has more space than
-	 * now: else each extent would be worth a try with a new chunk.
+	 * Count the first choice as full until it has more space than now: else
+	 * each extent would try to allocate a new chunk.
 	 */
 	if (!(bg_flags & BTRFS_BLOCK_GROUP_SYSTEM)) {
 		state->spilled_at = state->first_bytes;
