@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * `btrfs balance --preferred-metadata`, also as `btrfs balance start
- * --preferred-metadata`: moves misplaced chunks where they should be.  The
- * library plans and moves; this starts it, shows how far it is, and says what
- * came of it.
+ * --preferred-metadata`: moves misplaced chunks to the devices where they should be.
+ * The library plans and moves; this file starts it, and shows progress and result.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +61,7 @@ static void interrupt(int number)
 	interrupted = number;
 }
 
-/* Who started it in the background of a script wants ^C to be for others. */
+/* For a script that started it in the background, ^C must not stop it. */
 static void catch_interrupt(int number)
 {
 	const struct sigaction action = {
@@ -159,7 +158,7 @@ static int end_status(const struct btrfs_policy_balance_report *report, int ret)
 	}
 }
 
-/* In the background there is nobody to read JSON; text goes to the system log. */
+/* In the background JSON has no reader; text goes to the system log. */
 static int run_balance(const struct run *run, struct btrfs_policy_fs *fs, bool json)
 {
 	_cleanup_(report) struct btrfs_policy_balance_report *report = NULL;
@@ -252,7 +251,7 @@ static int run_in_background(const struct run *run, struct btrfs_policy_fs *fs)
 	return STATUS_OK;
 }
 
-/* What makes sense for a plan only is refused before anything is opened. */
+/* Refuses options of plans before the file system is opened. */
 static int check_words(const struct run *run)
 {
 	const struct balance_args *args = run->args;

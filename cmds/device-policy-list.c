@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * `btrfs device policy list`: what can be set, what it is now, and what this
- * kernel can do.  Reads only.
+ * `btrfs device policy list`: settings, their values, and the capabilities of this
+ * kernel.  Reads only.
  */
 #include <stdio.h>
 

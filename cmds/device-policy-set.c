@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * `btrfs device policy set`: the read policy of a file system and what goes
- * with it.  All values are set, or none.
+ * `btrfs device policy set`: the read policy of a file system and its
+ * settings.  All values are set, or none.
  */
 #include "cmds/commands.h"
 #include "cmds/changes.h"

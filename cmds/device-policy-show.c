@@ -65,7 +65,7 @@ static void set_saved(struct btrfs_policy_fs *fs, struct cell *record)
 	_cleanup_(changes) struct btrfs_policy_changes *changes = NULL;
 	_cleanup_free_ char *path = NULL, *text = NULL;
 	int ret = btrfs_policy_saved_read(fs, &request);
-	/* Would restoring change nothing? */
+	/* Are the saved settings in force? */
 	bool in_force = ret == 0 &&
 			!btrfs_policy_apply(fs, request, BTRFS_POLICY_DRY_RUN, &changes);
 
@@ -109,7 +109,7 @@ static struct records *read_fs(struct btrfs_policy_fs *fs)
 	return records;
 }
 
-/* While a device is made smaller it has its new size already, and chunks behind that. */
+/* While a device is made smaller it has its new size already, and chunks beyond it. */
 static uint64_t unallocated(const struct btrfs_policy_device *device)
 {
 	return device->size > device->allocated ? device->size - device->allocated : 0;

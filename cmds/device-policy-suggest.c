@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * `btrfs device policy suggest`: what would suit the devices, as commands to be
- * run by hand.  Reads only; must never apply anything.
+ * `btrfs device policy suggest`: proposes settings that suit the devices, as commands
+ * to be run by hand.  Reads only; must never apply anything.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * `btrfs device policy tag`: sets the roles of devices, all in one step or none, and
- * tells how much fits then.
+ * shows the capacity afterwards.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -101,7 +101,7 @@ static int add_group(struct btrfs_policy_fs *fs, const struct tag_group *group,
 	return ret;
 }
 
-/* What will fit then; nothing is said of mixed block groups, which ignore roles. */
+/* The capacity afterwards; not for mixed block groups, which ignore roles. */
 static int predict_outlook(struct btrfs_policy_fs *fs, const char *assume,
 		      struct btrfs_policy_outlook *outlook)
 {
@@ -150,7 +150,7 @@ static int print_changes(const struct run *run, struct btrfs_policy_fs *fs,
 	return STATUS_OK;
 }
 
-/* The look ahead comes first: if it fails nothing is changed. */
+/* The outlook is computed first: if that fails, no role is changed. */
 static int tag(const struct run *run, struct btrfs_policy_fs *fs, const struct tag_group *groups,
 	       int group_count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * `btrfs device policy usage`: where data and metadata are and what is
- * misplaced.  Reads only.
+ * `btrfs device policy usage`: the placement of data and metadata, and misplaced
+ * chunks.  Reads only.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 /* A device for metadata with more than this allocated is worth a line. */
 #define FILLING_PERCENT 75
 
-/* Metadata that uses so much of what it can have is nearly full, unless told otherwise. */
+/* Default percentage of its possible size at which metadata is nearly full. */
 #define NEARLY_FULL_PERCENT 80
 
 struct usage_args {
@@ -31,7 +31,7 @@ struct usage_args {
 	const char *assume;
 };
 
-/* What was found out of one file system; the pointers are NULL for what was not asked. */
+/* The data of one file system; pointers are NULL for parts that were not requested. */
 struct view {
 	struct btrfs_policy_placement *placement;
 	const struct btrfs_policy_remaining_capacity *capacity;
@@ -130,7 +130,7 @@ static struct records *read_profiles(const struct btrfs_policy_placement *placem
 	return records;
 }
 
-/* Sums of a device; those that are nought in text stay empty there, see print_devices(). */
+/* Sums of a device; zeros stay empty in text, see print_devices(). */
 static void set_device(struct cell *record, const struct btrfs_policy_device_usage *row,
 		       bool json)
 {
@@ -223,7 +223,7 @@ static json_object *usage_json(const struct btrfs_policy_fs *fs, const struct vi
 			       totals_json(btrfs_policy_placement_totals(placement)));
 	if (view->capacity)
 		json_object_object_add(object, "would-fit", capacity_json(view->capacity));
-	/* null for mixed block groups, where metadata has no room of its own */
+	/* null for mixed block groups, where metadata has no space of its own */
 	if (view->outlook) {
 		outlook = outlook_json(view->outlook);
 		json_object_object_add(outlook, "threshold-percent",
@@ -293,7 +293,7 @@ static void print_devices(const struct btrfs_policy_fs *fs,
 	}
 }
 
-/* What is assumed is not said as if it were so. */
+/* Assumed values are marked as such. */
 static void print_totals(const struct btrfs_policy_fs *fs,
 			 const struct btrfs_policy_totals *totals, bool assumed,
 			 const struct units *units)
@@ -334,7 +334,7 @@ static void print_filling(const struct btrfs_policy_fs *fs,
 
 		if (device && device->missing)
 			continue;
-		/* By what will stay: a device that is assumed lost has no room, and is not full. */
+		/* A device that is assumed lost has no space, but is not full. */
 		for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++)
 			bytes += row->bytes[kind] - row->misplaced_bytes[kind];
 		if (bytes > row->size)
@@ -396,7 +396,7 @@ static void print_text(const struct btrfs_policy_fs *fs, const struct view *view
 
 /* ---- One file system, or all -------------------------------------------- */
 
-/* What -c adds to the exit status. */
+/* The bits that -c adds to the exit status. */
 static int check_status(const struct btrfs_policy_fs *fs, const struct view *view)
 {
 	bool unknown = btrfs_policy_fs_info(fs)->offline && btrfs_policy_fs_info(fs)->missing;

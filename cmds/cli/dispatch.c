@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Words -> group -> command -> its options -> its function.
- * Refuses what a command does not declare, before the command runs.
+ * Refuses words and options that a command does not declare, before it runs.
  */
 #include <stdio.h>
 #include <string.h>

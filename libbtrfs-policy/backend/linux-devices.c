@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Part of the real machine: what libudev knows of devices and libmount of
- * mounts.  Opens no files itself.
+ * Part of the real machine: properties of devices from libudev and mounts from
+ * libmount.  Opens no files itself.
  */
 #include <fcntl.h>
 #include <libmount.h>
@@ -43,7 +43,7 @@ static const char *transport_of(struct udev_device *disk)
 	return NULL;
 }
 
-/* What nobody knows stays unknown; only lack of memory is an error. */
+/* Missing properties stay unknown; only lack of memory is an error. */
 int bp_linux_properties(void *self, const char *path, struct btrfs_policy_device *properties)
 {
 	BP_CLEANUP(udev_unref_at_end) struct udev *udev = udev_new();
@@ -61,14 +61,14 @@ int bp_linux_properties(void *self, const char *path, struct btrfs_policy_device
 	device = udev_device_new_from_devnum(udev, 'b', st.st_rdev);
 	if (!device)
 		return 0;
-	/* What partitions of it share; the parent belongs to the child. */
+	/* Properties that partitions share; the parent belongs to the child. */
 	disk = udev_device_get_parent_with_subsystem_devtype(device, "block", "disk");
 	if (!disk)
 		disk = device;
 	text = udev_device_get_sysattr_value(disk, "queue/rotational");
 	if (text)
 		properties->rotational = *text == '1' ? BTRFS_POLICY_YES : BTRFS_POLICY_NO;
-	/* 0 also for what does not turn; udev has the number from the disk itself. */
+	/* 0 also for devices that do not rotate; udev reads the number from the disk. */
 	text = udev_device_get_property_value(disk, "ID_ATA_ROTATION_RATE_RPM");
 	properties->rotation_rate = text ? strtoul(text, NULL, 10) : 0;
 	text = udev_device_get_sysattr_value(disk, "device/model");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The real machine.  This folder alone names /sys and makes ioctls.  Returns 0 or
- * -errno, prints nothing, decides nothing.
+ * -errno, does not print, makes no decisions.
  */
 #include <btrfsutil.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the one table of what kernels can do and which file shows it.  A
- * capability is what a file proves: never a version number, never a guess.
+ * The table of capabilities of kernels and the files that prove them.  A capability
+ * is never derived from a version number or a guess.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 
 /*
  * `file` in this table: the file that shows it, the one that errors name.  Those below
- * FEATURES are the kernel's, the others are the file system's; "%llu" stands for the first
- * present device.
+ * FEATURES are the kernel's, the others are the file system's; "%llu" is replaced by the devid
+ * of the first present device.
  */
 #define FEATURES "features/"
 static const struct btrfs_policy_capability rows[] = {
@@ -93,7 +93,7 @@ static int read_row(struct btrfs_policy_fs *fs, const struct btrfs_policy_capabi
 	return ret < 0 ? ret : 0;
 }
 
-/* Whoever mounted it may have told the kernel to ignore roles. */
+/* A mount option may have told the kernel to ignore roles. */
 static int read_ignored(struct btrfs_policy_fs *fs, bool *ignored)
 {
 	_cleanup_free_ char *target = NULL, *fstype = NULL;
@@ -189,7 +189,7 @@ bool bp_capable(const struct btrfs_policy_fs *fs, const char *name)
 	return row && row->available;
 }
 
-/* What would make the kernel obey roles. */
+/* The remedy that makes the kernel obey roles. */
 const char *bp_enforced_advice(const struct btrfs_policy_fs *fs)
 {
 	const struct btrfs_policy_capability *row =
@@ -203,7 +203,7 @@ bool bp_is_hint_kernel(const struct btrfs_policy_fs *fs)
 	return bp_capable(fs, "roles-set") && !bp_capable(fs, "roles-atomic");
 }
 
-/* Error with the missing file and what to do, if the kernel lacks something. */
+/* Error with the missing file and the remedy, if the kernel lacks the capability. */
 int bp_need(struct btrfs_policy_fs *fs, const char *capability, const char *what)
 {
 	const struct btrfs_policy_capability *row =

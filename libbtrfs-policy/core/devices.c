@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the list of devices of an open file system and what a user's word for a
- * device means.  Roles are read by device-roles.c.
+ * The list of devices of an open file system, and the words with which users name
+ * devices.  Roles are read by device-roles.c.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ void bp_devices_free(struct btrfs_policy_fs *fs)
 	fs->device_count = 0;
 }
 
-/* 1, 0, or -errno; `absent` stands for a file that the kernel does not have. */
+/* 1, 0, or -errno; `absent`: the value if the kernel does not have the file. */
 static int device_flag(struct btrfs_policy_fs *fs, const char *file, uint64_t devid,
 		       int absent)
 {
@@ -167,7 +167,7 @@ BP_PUBLIC bool btrfs_policy_device_is_word(const char *word)
 	return !strcmp(word, "rotational") || !strcmp(word, "nonrotational") || is_devid(word);
 }
 
-/* What devices are compared with: a devid, 1 for rotational, 0, or the number of a device. */
+/* The value that devices must match: a devid, 1 for rotational, 0, or a device number. */
 static int parse_word(struct btrfs_policy_fs *fs, const char *word, uint64_t *value)
 {
 	int ret;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the life of a handle and the facts about the file system as a whole.
- * What is found on it (devices, roles, capabilities) is read by the files named
- * after these.  Must not touch the kernel but through the backend.
+ * The life of a handle, and the properties of the file system as a whole.  Devices,
+ * roles and capabilities are read by the files named after them.  Reaches the kernel
+ * only through the backend.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the way from what a user names (path, device, UUID, label, nothing) to a mount
- * point of a btrfs.  The mount table itself comes from the backend.
+ * Finds the mount point of a btrfs from the user's word for it (path, device, UUID,
+ * label, or none).  The mount table itself comes from the backend.
  */
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static int find_device(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_fs_i
 	return 0;
 }
 
-/* What identifies one mounted btrfs; @label has BTRFS_LABEL_SIZE + 1 bytes. */
+/* Properties that identify one mounted btrfs; @label has BTRFS_LABEL_SIZE + 1 bytes. */
 static int identify(struct btrfs_policy_fs *fs, const char *mount_point, uint64_t device,
 		    char *fsid, char *label, bool *has_device, bool *read_only)
 {
@@ -71,7 +71,7 @@ static int identify(struct btrfs_policy_fs *fs, const char *mount_point, uint64_
 	return ret;
 }
 
-/* What to look for, a UUID, a label, a block device, or (none of them) anything, and the find. */
+/* The search key, a UUID, a label, a block device or none (matches any), and the result. */
 struct search {
 	const char *uuid;
 	const char *label;
@@ -81,7 +81,7 @@ struct search {
 	bool read_only; /* this mount point */
 	size_t matches; /* different file systems */
 	char names[BP_ERROR_LENGTH / 2];
-	int unreadable; /* first error, told only if nothing matched */
+	int unreadable; /* first error, reported only without a match */
 };
 
 static bool fits(const struct search *wanted, const char *fsid, const char *label)
@@ -206,7 +206,7 @@ int bp_find_target(struct btrfs_policy_fs *fs, const char *target, char **mount_
 
 /* ---- All of them -------------------------------------------------------- */
 
-/* Adds the mount point of a file system that is not in the list yet, which has room for it. */
+/* Adds the mount point of a file system that is not in the list yet; the list is large enough. */
 static int list_mount(struct btrfs_policy_fs *fs, char **paths, char (*fsids)[BP_FSID_LENGTH],
 		      const char *target)
 {

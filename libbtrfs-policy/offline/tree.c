@@ -15,7 +15,7 @@
 #define ITEM_SIZE 25
 #define PTR_SIZE 33
 
-/* Where things stand in a block's header, in an item and in a root item. */
+/* Offsets in a block's header, in an item and in a root item. */
 enum {
 	AT_FSID = 32, AT_BYTENR = 48, AT_GENERATION = 80, AT_OWNER = 88, AT_COUNT = 96,
 	AT_LEVEL = 100,

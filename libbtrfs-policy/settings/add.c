@@ -156,7 +156,7 @@ static int add_row(struct btrfs_policy_fs *fs, struct btrfs_policy_addition *row
 	return find_added(fs, row, number);
 }
 
-/* Behind the reason: what is no longer as it was. */
+/* After the reason: changes that remain. */
 static int tell_rest(struct btrfs_policy_fs *fs, int err,
 		     const struct btrfs_policy_additions *additions)
 {

@@ -305,7 +305,7 @@ static int undo_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *c
 	return bp_roles_write(fs, changes->old_roles, changes->role_count, true);
 }
 
-/* Keeps the first error and says behind it what became of the rest. */
+/* Keeps the first error and appends the state of the rest. */
 static int put_back(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes, int err)
 {
 	_cleanup_free_ char *first = strdup(fs->error);
