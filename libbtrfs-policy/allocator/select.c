@@ -122,9 +122,9 @@ uint64_t bp_candidate_free_space_for(const struct bp_candidate *candidate, uint6
 /* The longest extent; without a map of extents all free space counts as one. */
 uint64_t bp_candidate_offer(const struct bp_candidate *candidate, uint64_t type)
 {
-	uint64_t room = bp_candidate_free_space_for(candidate, type);
+	uint64_t space = bp_candidate_free_space_for(candidate, type);
 
-	return candidate->hole ? min_u64(candidate->hole, room) : room;
+	return candidate->hole ? min_u64(candidate->hole, space) : space;
 }
 
 static uint32_t gather(const struct bp_candidate *candidates, size_t count, uint64_t type,

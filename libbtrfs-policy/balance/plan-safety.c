@@ -55,7 +55,7 @@ static uint64_t slack_in_the_end(const struct bp_plan_state *state)
 {
 	const struct btrfs_policy_placement *placement = state->placement;
 	_cleanup_free_ uint64_t *more = calloc(state->candidate_count + 1, sizeof(*more));
-	uint64_t leaving = 0, room;
+	uint64_t leaving = 0, slack;
 
 	for (size_t i = 0; more && i < placement->chunk_count; i++) {
 		const struct btrfs_policy_chunk *chunk = &placement->chunks[i];
@@ -72,8 +72,8 @@ static uint64_t slack_in_the_end(const struct bp_plan_state *state)
 				more[candidate - state->candidates] += chunk->stripe_length;
 		}
 	}
-	room = state->now.metadata_free + allocatable(state, more);
-	return room > leaving ? room - leaving : 0;
+	slack = state->now.metadata_free + allocatable(state, more);
+	return slack > leaving ? slack - leaving : 0;
 }
 
 /*

@@ -48,7 +48,7 @@ static const char *const others[][2] = {
 #define ROWS BP_ARRAY_SIZE(rows)
 
 /* 1, 0, or -errno; *full gets the full name of the file. */
-static int look(struct btrfs_policy_fs *fs, const char *file, char **full)
+static int find_file(struct btrfs_policy_fs *fs, const char *file, char **full)
 {
 	_cleanup_free_ char *name = NULL;
 	uint64_t devid = 1;
@@ -63,7 +63,7 @@ static int look(struct btrfs_policy_fs *fs, const char *file, char **full)
 		return bp_nomem(fs);
 	ret = fs->ops->sysfs_exists(fs->backend, name);
 	if (ret < 0)
-		return bp_failed(fs, ret, "cannot look for '/sys/fs/btrfs/%s'", name);
+		return bp_failed(fs, ret, "cannot search for '/sys/fs/btrfs/%s'", name);
 	*full = bp_format(BP_SYSFS "%s", name);
 	return *full ? ret : bp_nomem(fs);
 }
@@ -76,12 +76,12 @@ static int read_row(struct btrfs_policy_fs *fs, const struct btrfs_policy_capabi
 
 	*capability = *row;
 	capability->file = NULL;
-	ret = look(fs, row->file, &full);
+	ret = find_file(fs, row->file, &full);
 	capability->file = full;
 	for (size_t i = 0; !ret && i < BP_ARRAY_SIZE(others); i++) {
 		if (strcmp(others[i][0], row->name))
 			continue;
-		ret = look(fs, others[i][1], &full);
+		ret = find_file(fs, others[i][1], &full);
 		if (ret > 0) {
 			free((char *)capability->file);
 			capability->file = full;

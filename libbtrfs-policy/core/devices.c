@@ -94,7 +94,7 @@ static int read_device(struct btrfs_policy_fs *fs, uint64_t devid)
 	if (ret == -ENODEV)
 		return 0;
 	if (ret < 0)
-		return bp_failed(fs, ret, "cannot read facts about device %llu of '%s'",
+		return bp_failed(fs, ret, "cannot read properties of device %llu of '%s'",
 				 (unsigned long long)devid, fs->mount_point);
 	devices = reallocarray(fs->devices, fs->device_count + 1, sizeof(*devices));
 	if (!devices)
@@ -186,7 +186,7 @@ static int parse_word(struct btrfs_policy_fs *fs, const char *word, uint64_t *va
 		return bp_error(fs, -EINVAL,
 				"'%s' is not a block device; name a device, a devid, 'rotational' or 'nonrotational'",
 				word);
-	return ret < 0 ? bp_failed(fs, ret, "cannot look at device '%s'", word) : 0;
+	return ret < 0 ? bp_failed(fs, ret, "cannot access device '%s'", word) : 0;
 }
 
 /* 1, 0, or -errno */
@@ -206,7 +206,7 @@ static int selected(struct btrfs_policy_fs *fs, const char *word, uint64_t value
 	if (ret == -ENOENT || ret == -ENOTBLK)
 		return 0;
 	if (ret < 0)
-		return bp_failed(fs, ret, "cannot look at device '%s'", device->path);
+		return bp_failed(fs, ret, "cannot access device '%s'", device->path);
 	return number == value;
 }
 

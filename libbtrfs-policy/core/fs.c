@@ -67,7 +67,7 @@ static int read_info(struct btrfs_policy_fs *fs, struct btrfs_ioctl_fs_info_args
 	memset(args, 0, sizeof(*args));
 	ret = fs->ops->fs_info(fs->backend, args);
 	if (ret < 0)
-		return bp_failed(fs, ret, "cannot read facts about '%s'", fs->mount_point);
+		return bp_failed(fs, ret, "cannot read properties of '%s'", fs->mount_point);
 	bp_uuid_text(args->fsid, fs->fsid);
 	fs->info.fsid = fs->fsid;
 	fs->info.label = fs->label;
@@ -87,7 +87,7 @@ static int read_info(struct btrfs_policy_fs *fs, struct btrfs_ioctl_fs_info_args
 		return bp_nomem(fs);
 	ret = fs->ops->sysfs_exists(fs->backend, mixed);
 	if (ret < 0)
-		return bp_failed(fs, ret, "cannot look for '/sys/fs/btrfs/%s'", mixed);
+		return bp_failed(fs, ret, "cannot search for '/sys/fs/btrfs/%s'", mixed);
 	fs->info.mixed = ret;
 	return 0;
 }

@@ -84,7 +84,7 @@ struct search {
 	int unreadable; /* first error, reported only without a match */
 };
 
-static bool fits(const struct search *wanted, const char *fsid, const char *label)
+static bool matches(const struct search *wanted, const char *fsid, const char *label)
 {
 	if (!wanted->uuid && !wanted->label)
 		return true;
@@ -108,7 +108,7 @@ static int probe_mount(struct btrfs_policy_fs *fs, struct search *search,
 		search->unreadable = search->unreadable ? search->unreadable : ret;
 		return 0;
 	}
-	if (search->device ? !has_device : !fits(search, fsid, label))
+	if (search->device ? !has_device : !matches(search, fsid, label))
 		return 0;
 	if (!search->matches)
 		memcpy(search->fsid, fsid, sizeof(search->fsid));
@@ -135,11 +135,11 @@ static int check_search(struct btrfs_policy_fs *fs, const struct search *found,
 	if (found->matches)
 		return bp_error(fs, -EINVAL, "%s%s%s %s; name one of: %s", target ? "'" : "",
 				target ? target : "no path given", target ? "'" : "",
-				target ? "fits more than one file system" :
+				target ? "matches more than one file system" :
 					 "and more than one btrfs is mounted",
 				found->names);
 	if (found->unreadable)
-		return bp_failed(fs, found->unreadable, "cannot look at the mounted btrfs");
+		return bp_failed(fs, found->unreadable, "cannot access the mounted btrfs");
 	if (found->device)
 		return bp_error(fs, -ENOENT,
 				"block device '%s' belongs to no mounted btrfs; mount it first",
@@ -221,7 +221,7 @@ static int list_mount(struct btrfs_policy_fs *fs, char **paths, char (*fsids)[BP
 	if (ret == -ENOMEM)
 		return bp_nomem(fs);
 	if (ret)
-		return bp_failed(fs, ret, "cannot look at the btrfs mounted on '%s'", target);
+		return bp_failed(fs, ret, "cannot access the btrfs mounted on '%s'", target);
 	for (; paths[i]; i++)
 		if (!strcmp(fsids[i], fsid))
 			return 0;

@@ -27,14 +27,14 @@ static int fill(const struct bp_candidate *candidates, size_t count, uint64_t ty
 			       candidates[i].size - BP_DEVICE_RESERVED : 0;
 	}
 	while (!ret && (ret = bp_select(left, count, type, &made, devids, NULL)) == 0) {
-		uint64_t room, number = UINT64_MAX;
+		uint64_t space, number = UINT64_MAX;
 
 		if (first && bp_not_first_choice(left, count, type, devids, made.stripes))
 			break;
 		/* How often the same chunk can be made before another device would be better. */
 		for (uint32_t i = 0; i < made.stripes; i++) {
-			room = bp_candidate_find(left, count, devids[i])->free_space;
-			number = room < number ? room : number;
+			space = bp_candidate_find(left, count, devids[i])->free_space;
+			number = space < number ? space : number;
 		}
 		number /= made.stripe_length * STEP_PART;
 		number = number ? number : 1;

@@ -107,13 +107,13 @@ static void make_busy(void)
 {
 	make_tagged();
 	fake_set_file(&machine, FAKE_FSID "/exclusive_operation", "device add");
-	machine.busy_looks = 1000;
+	machine.busy_scans = 1000;
 }
 
 static void make_busy_a_while(void)
 {
 	make_busy();
-	machine.busy_looks = 3;
+	machine.busy_scans = 3;
 }
 
 static void make_canceled(void)
@@ -186,7 +186,7 @@ static bool is_impatient(struct fake *fake, uint64_t logical)
 {
 	if (fake->balances == 1) {
 		fake_set_file(fake, FAKE_FSID "/exclusive_operation", "device add");
-		fake->busy_looks = 1000;
+		fake->busy_scans = 1000;
 		raise(SIGINT);
 	}
 	return false;

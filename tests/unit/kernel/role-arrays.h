@@ -106,13 +106,13 @@ static inline u32 role_array_list(const struct role_array *array, struct btrfs_d
 	memset(info, 0, ROLE_ARRAY_DEVICES * sizeof(*info));
 	for (u32 i = 0; i < array->nr; i++) {
 		const u8 rank = btrfs_role_rank(array->role[i], array->profile.kind);
-		const u64 room = btrfs_role_system_space(array->role[i], array->size[i]);
+		const u64 reserved = btrfs_role_system_space(array->role[i], array->size[i]);
 
-		if (rank == BTRFS_ROLE_RANK_EXCLUDED || array->free[i] <= room)
+		if (rank == BTRFS_ROLE_RANK_EXCLUDED || array->free[i] <= reserved)
 			continue;
 		info[nr].dev = (void *)(unsigned long)(i + 1);
 		info[nr].rank = rank;
-		info[nr++].total_avail = array->free[i] - room;
+		info[nr++].total_avail = array->free[i] - reserved;
 	}
 	return nr;
 }

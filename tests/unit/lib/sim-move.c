@@ -115,8 +115,8 @@ static bool may_hold(const struct sim *sim, int index, int from, enum sim_profil
 
 static void pour(struct sim_chunk *from, struct sim_chunk *to)
 {
-	uint64_t room = to->length - to->used;
-	uint64_t bytes = from->used < room ? from->used : room;
+	uint64_t space = to->length - to->used;
+	uint64_t bytes = from->used < space ? from->used : space;
 
 	to->used += bytes;
 	from->used -= bytes;

@@ -523,7 +523,7 @@ static void read_only(void **state)
 	assert_int_equal(run(NULL, 0).ret, -EROFS);
 }
 
-static void no_room_at_all(void **state)
+static void no_space_at_all(void **state)
 {
 	struct result result;
 
@@ -589,7 +589,7 @@ int main(void)
 		cmocka_unit_test_setup(skipped_chunks_end, setup),
 		cmocka_unit_test_setup(remap_tree, setup),
 		cmocka_unit_test_setup(read_only, setup),
-		cmocka_unit_test_setup(no_room_at_all, setup),
+		cmocka_unit_test_setup(no_space_at_all, setup),
 		cmocka_unit_test_setup(short_options, setup),
 	};
 

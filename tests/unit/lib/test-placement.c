@@ -137,7 +137,7 @@ static void dup_counts_once(void **state)
 }
 
 /* The first MiB of a device is never used, so it is no room. */
-static void the_first_mib_is_no_room(void **state)
+static void the_first_mib_is_not_free(void **state)
 {
 	for (int spare = 0; spare <= 1; spare++) {
 		struct btrfs_policy_placement *placement;
@@ -297,7 +297,7 @@ int main(void)
 		cmocka_unit_test_setup(sums, setup),
 		cmocka_unit_test_setup(stripes_of_profiles, setup),
 		cmocka_unit_test_setup(dup_counts_once, setup),
-		cmocka_unit_test(the_first_mib_is_no_room),
+		cmocka_unit_test(the_first_mib_is_not_free),
 		cmocka_unit_test_setup(mixed_file_systems_ignore_roles, setup),
 		cmocka_unit_test_setup(a_remap_tree_without_remapped_chunks, setup),
 		cmocka_unit_test_setup(no_plan_with_a_remap_tree, setup),

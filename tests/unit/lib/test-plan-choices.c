@@ -98,7 +98,7 @@ static void a_second_choice_is_shared(void **state)
 }
 
 /* They stand as well as they could, though not best. */
-static void what_stands_as_well_as_it_can_is_no_reason(void **state)
+static void best_possible_placement_is_no_reason(void **state)
 {
 	struct planned planned;
 
@@ -294,7 +294,7 @@ static void slack_that_cannot_be_rebuilt_is_told(void **state)
 /* ---- Words -------------------------------------------------------------- */
 
 /* Three disks with 800, 300 and 100 MiB; 600 MiB want a place on two of them. */
-static void the_roomiest_that_lack_are_named(void **state)
+static void devices_with_most_space_that_lack_are_named(void **state)
 {
 	struct planned planned;
 	const char *text;
@@ -323,7 +323,7 @@ int main(void)
 		cmocka_unit_test(data_in_the_way_goes_before_system),
 		cmocka_unit_test(metadata_waits_for_the_best_place),
 		cmocka_unit_test(a_second_choice_is_shared),
-		cmocka_unit_test(what_stands_as_well_as_it_can_is_no_reason),
+		cmocka_unit_test(best_possible_placement_is_no_reason),
 		cmocka_unit_test(nothing_joins_a_second_choice_without_need),
 		cmocka_unit_test(no_better_place_is_none),
 		cmocka_unit_test(one_copy_goes_into_a_chunk_of_two),
@@ -333,7 +333,7 @@ int main(void)
 		cmocka_unit_test(slack_that_would_be_lost_forbids_a_move),
 		cmocka_unit_test(slack_is_rebuilt),
 		cmocka_unit_test(slack_that_cannot_be_rebuilt_is_told),
-		cmocka_unit_test(the_roomiest_that_lack_are_named),
+		cmocka_unit_test(devices_with_most_space_that_lack_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

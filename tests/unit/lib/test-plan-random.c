@@ -120,15 +120,15 @@ struct safety {
 static bool has_spare(enum sim_kind kind)
 {
 	enum sim_profile profile = sim_next_profile(&sim, kind);
-	int roomy = 0;
+	int with_space = 0;
 
 	for (int i = 0; i < sim.device_count; i++) {
 		uint64_t useful = sim_useful(&sim, kind, profile);
 
-		roomy += sim_rank(&sim.devices[i], kind) < 4 &&
+		with_space += sim_rank(&sim.devices[i], kind) < 4 &&
 			 sim_offer(&sim.devices[i], kind, useful) >= useful;
 	}
-	return roomy >= sim_rules[profile].devs_min;
+	return with_space >= sim_rules[profile].devs_min;
 }
 
 /* The most bytes that can be stored with each copy on a device of its own. */
@@ -446,7 +446,7 @@ static int replan_and_step(unsigned int round)
 }
 
 /* On a kernel that fills whatever it finds, with a new plan after each chunk. */
-static void new_plans_find_room_too(void **state)
+static void new_plans_find_space_too(void **state)
 {
 	unsigned int done = 0, stopped = 0;
 
@@ -469,7 +469,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plans_keep_their_promise),
-		cmocka_unit_test(new_plans_find_room_too),
+		cmocka_unit_test(new_plans_find_space_too),
 	};
 
 	if (argc > 1)

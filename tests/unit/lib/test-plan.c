@@ -55,7 +55,7 @@ static void steps_share_new_chunks(void **state)
  * Metadata on the disks, the SSDs full of data, and no role excludes anything:
  * data has to go first, metadata follows.
  */
-static void data_makes_room_for_metadata(void **state)
+static void data_frees_space_for_metadata(void **state)
 {
 	struct planned planned;
 
@@ -76,7 +76,7 @@ static void data_makes_room_for_metadata(void **state)
 	free_plan(&planned);
 }
 
-static void blocked_without_room(void **state)
+static void blocked_without_space(void **state)
 {
 	struct planned planned;
 
@@ -119,7 +119,7 @@ static void limit_is_kept(void **state)
 	free_plan(&planned);
 }
 
-static void an_empty_chunk_needs_no_room(void **state)
+static void an_empty_chunk_needs_no_space(void **state)
 {
 	struct planned planned;
 
@@ -161,7 +161,7 @@ static void space_around_a_step(void **state)
 }
 
 /* 4 GiB of metadata fit on the SSD, but then not one more chunk would. */
-static void the_last_room_is_not_taken(void **state)
+static void the_last_space_is_not_taken(void **state)
 {
 	struct planned planned;
 
@@ -238,13 +238,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(order_and_targets),
 		cmocka_unit_test(steps_share_new_chunks),
-		cmocka_unit_test(data_makes_room_for_metadata),
-		cmocka_unit_test(blocked_without_room),
+		cmocka_unit_test(data_frees_space_for_metadata),
+		cmocka_unit_test(blocked_without_space),
 		cmocka_unit_test(blocked_without_devices),
 		cmocka_unit_test(limit_is_kept),
-		cmocka_unit_test(an_empty_chunk_needs_no_room),
+		cmocka_unit_test(an_empty_chunk_needs_no_space),
 		cmocka_unit_test(space_around_a_step),
-		cmocka_unit_test(the_last_room_is_not_taken),
+		cmocka_unit_test(the_last_space_is_not_taken),
 		cmocka_unit_test(slack_is_kept),
 		cmocka_unit_test(holes_count),
 	};

@@ -101,7 +101,7 @@ static const struct verdict {
 	  BTRFS_POLICY_ON_SECOND_CHOICE },
 };
 
-static void judge_chunks(void **state)
+static void classify_chunks(void **state)
 {
 	for (size_t i = 0; i < BP_ARRAY_SIZE(verdicts); i++) {
 		const struct verdict *v = &verdicts[i];
@@ -154,7 +154,7 @@ int main(void)
 		cmocka_unit_test(disk_to_role),
 		cmocka_unit_test(role_to_disk_keeps_other_bits),
 		cmocka_unit_test(parse_takes_whole_words),
-		cmocka_unit_test(judge_chunks),
+		cmocka_unit_test(classify_chunks),
 		cmocka_unit_test(a_device_that_is_gone_is_no_place),
 		cmocka_unit_test(kinds_have_names),
 	};
