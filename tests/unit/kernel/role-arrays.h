@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Random arrays of devices with roles, and what device-role-core.c makes of them.
+ * Random arrays of devices with roles, and the results of device-role-core.c for them.
  * Compiles in the kernel as in user space, so that both can be compared array by
- * array.  Include device-role-core.h first.  Knows nothing of what is right.
+ * array.  Include device-role-core.h first.  Does not check the results.
  */
 #ifndef ROLE_ARRAYS_H
 #define ROLE_ARRAYS_H

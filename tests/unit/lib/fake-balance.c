@@ -68,7 +68,7 @@ static void fill_candidates(struct fake *fake, struct bp_candidate *candidates)
 	}
 }
 
-/* Into what is free in chunks of the type that are not misplaced. */
+/* Fills free space in correctly placed chunks of the type. */
 static void move_into_free(struct fake *fake, size_t from, uint64_t *left)
 {
 	struct bp_candidate candidates[FAKE_DEVICES];
@@ -91,7 +91,7 @@ static void move_into_free(struct fake *fake, size_t from, uint64_t *left)
 	}
 }
 
-/* One new chunk for as much of what is left as it can hold. */
+/* One new chunk for as much of the rest as it can hold. */
 static int move_part(struct fake *fake, uint64_t type, uint64_t *left)
 {
 	struct fake_chunk *new = &fake->chunks[fake->chunk_count];
@@ -114,7 +114,7 @@ static int move_part(struct fake *fake, uint64_t type, uint64_t *left)
 	return 0;
 }
 
-/* The old chunk goes when all it holds is elsewhere; else what was moved comes back. */
+/* Frees the old chunk when all its data has moved; else undoes the moves. */
 static int relocate(struct fake *fake, size_t index)
 {
 	static __thread struct fake before; /* too large for a stack */
@@ -137,7 +137,7 @@ static int relocate(struct fake *fake, size_t index)
 static bool refuses(struct fake *fake, const struct btrfs_ioctl_balance_args *args,
 		    uint64_t logical)
 {
-	/* Not for ever, so that a run that never gives up comes to its end. */
+	/* Limited, so that a run that never gives up terminates. */
 	if (!fake->refuses || fake->balances > FAKE_CHUNKS || !fake->refuses(fake, logical))
 		return false;
 	if (fake->refuses_paused)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Files of the made-up machine: plain ones from a list, those of devices and
- * profiles made from what the machine holds.
+ * profiles generated from the state of the machine.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -108,7 +108,7 @@ static int read_leaf(const struct fake *fake, const struct fake_device *device, 
 	return 0;
 }
 
-/* Another operation goes away after so many looks at it. */
+/* Another operation ends after so many reads of its state. */
 static void count_scan(struct fake *fake, const char *name)
 {
 	if (strcmp(name, FAKE_FSID "/exclusive_operation") || !fake->busy_scans)

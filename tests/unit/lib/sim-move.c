@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The simulated relocation, and the verdict on chunks.
+ * The simulated relocation, and the classification of chunks.
  */
 #include <string.h>
 
@@ -97,7 +97,7 @@ enum sim_profile sim_next_profile(const struct sim *sim, enum sim_kind kind)
 	return SIM_SINGLE;
 }
 
-/* Extents without redundancy may stand in chunks of any profile. */
+/* Extents without redundancy may be in chunks of any profile. */
 static bool may_hold(const struct sim *sim, int index, int from, enum sim_profile profile,
 		     enum sim_fill fill)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What-ifs: the picture judged with other roles, and how much would fit.
+ * What-ifs: the snapshot classified with other roles, and the capacity.
  */
 #include "unit.h"
 
@@ -43,7 +43,7 @@ static void roles(void **state)
 	assert_int_equal(btrfs_policy_placement_device(placement, 0)->role,
 			 BTRFS_POLICY_ROLE_METADATA_ONLY);
 	assert_int_equal(btrfs_policy_placement_device(placement, 0)->misplaced_bytes[0], GiB);
-	/* Nothing real has changed. */
+	/* The machine has not changed. */
 	assert_int_equal(btrfs_policy_device_find(fs, 1)->role,
 			 BTRFS_POLICY_ROLE_DATA_PREFERRED);
 	capacity_with("data-preferred=1,2,3,4");
@@ -51,7 +51,7 @@ static void roles(void **state)
 }
 
 /* Two disks of 996 GiB and 32 MiB, two SSDs of 99: free in chunks comes on top. */
-static void room_by_role(void **state)
+static void capacity_by_role(void **state)
 {
 	struct btrfs_policy_remaining_capacity capacity =
 		capacity_with("metadata-only=1,2,data-only=3,4");
@@ -61,7 +61,7 @@ static void room_by_role(void **state)
 	assert_string_equal(capacity.data_profile, "RAID1");
 }
 
-static void room_by_profile(void **state)
+static void capacity_by_profile(void **state)
 {
 	struct btrfs_policy_remaining_capacity capacity =
 		capacity_with("metadata-only=1,2,data-only=3,4,data=single,metadata=dup");
@@ -93,7 +93,7 @@ static void one_device_less(void **state)
 	assert_int_equal(capacity.degraded_chunks, 0);
 	assert_int_equal(capacity.lost_chunks, 4);
 	assert_in_range(capacity.data, 98 * GiB, 99 * GiB + 524 * MiB);
-	/* What is free in chunks that are lost is no room. */
+	/* Free space in lost chunks does not count. */
 	assert_in_range(capacity.metadata, 98 * GiB, 99 * GiB);
 }
 
@@ -145,7 +145,7 @@ static void little_for_metadata(void **state)
 {
 	assert_false(outlook_with("metadata-only=1,2,data-only=3,4", true).metadata_little);
 	assert_true(outlook_with("add=200G:data-only,add=200G:data-only", true).metadata_little);
-	/* Disks that allow metadata take what SSDs cannot. */
+	/* Disks that allow metadata take the metadata that the SSDs cannot. */
 	assert_false(outlook_with("data-preferred=3,4", true).metadata_little);
 }
 
@@ -177,7 +177,7 @@ static void ten_times_what_is_used(void **state)
 	assert_true(outlook.metadata_little);
 }
 
-/* What the kernel keeps for itself is no room; it may be more than there is. */
+/* The global reserve is not free; it may be larger than the free space. */
 static void reserve_is_not_free(void **state)
 {
 	struct btrfs_policy_outlook without, with;
@@ -232,7 +232,7 @@ static void a_plan_keeps_profiles(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(roles), TEST(room_by_role), TEST(room_by_profile), TEST(one_device_more),
+		TEST(roles), TEST(capacity_by_role), TEST(capacity_by_profile), TEST(one_device_more),
 		TEST(one_device_less), TEST(dup_is_lost_with_its_device), TEST(nonsense),
 		TEST(a_plan_keeps_profiles), TEST(outlook_when_moved), TEST(little_for_metadata),
 		TEST(ten_times_what_is_used), TEST(reserve_is_not_free),

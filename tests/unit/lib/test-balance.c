@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The run: it moves what is misplaced, once, and ends for every reason there is.
+ * The run: it moves misplaced chunks, each once, and ends for each possible reason.
  */
 #include "balance-run.h"
 
@@ -105,7 +105,7 @@ static void roles_change_while_it_waits(void **state)
 	assert_int_equal(fake.balances, 0);
 }
 
-static void take_room(void)
+static void take_space(void)
 {
 	fake.devices[0].size = 2 * GiB + 280 * MiB;
 	fake.devices[1].size = 3 * GiB + 300 * MiB;
@@ -126,7 +126,7 @@ static void the_first_floor_holds_to_the_end(void **state)
 	for (int i = 0; i < 4; i++)
 		fake_add_chunk(&fake, METADATA, GiB, 10 * MiB, 1, 2);
 	meanwhile.when = 3;
-	meanwhile.what = take_room;
+	meanwhile.what = take_space;
 	result = run(NULL, 0);
 	assert_int_equal(result.ret, -ENOSPC);
 	assert_int_equal(fake.balances, 4);
@@ -298,7 +298,7 @@ static void stopped_while_waiting(void **state)
 	assert_int_equal(fake.balances, 0);
 }
 
-/* It would be waited for for ever. */
+/* The wait would never end. */
 static void a_paused_balance_is_not_waited_for(void **state)
 {
 	const struct btrfs_policy_balance_options options = { .enqueue = true };
@@ -311,7 +311,7 @@ static void a_paused_balance_is_not_waited_for(void **state)
 	assert_int_equal(fake.naps, 0);
 }
 
-/* Busy only when the balance itself is started: look, wait, try again. */
+/* Busy only when the balance itself is started: check, wait, try again. */
 static void busy_at_the_last_moment(void **state)
 {
 	const struct btrfs_policy_balance_options options = { .enqueue = true };
@@ -329,7 +329,7 @@ static void busy_at_the_last_moment(void **state)
 	assert_int_equal(run(NULL, 0).ret, -EBUSY);
 }
 
-/* ---- What an earlier run left behind ------------------------------------ */
+/* ---- Interrupted balance of an earlier run ------------------------------ */
 
 static void leave(uint64_t state)
 {
@@ -376,7 +376,7 @@ static void so_is_one_with_a_filter_by_usage(void **state)
 	assert_int_equal(fake.naps, 3);
 }
 
-/* Another chunk after that one: it is somebody else's run. */
+/* Another chunk after that one: it is the run of another process. */
 static void another_run_is_not_waited_for(void **state)
 {
 	struct result result;
@@ -412,7 +412,7 @@ static void resumed_by_somebody_else(void **state)
 	assert_int_equal(run(NULL, 0).ret, -EPERM);
 }
 
-/* What the user did to the balance that this run finishes is not this run's failure. */
+/* A user's pause of the balance that this run finishes is not a failure of this run. */
 static void told_to_end_while_it_finishes_a_chunk(void **state)
 {
 	struct result result;
@@ -492,7 +492,7 @@ static void unenforced_ends(void **state)
 	assert_int_equal(result.ret, 0);
 	assert_int_equal(fake.balances, 4);
 	check_moved_once();
-	/* One went into what was free in another. */
+	/* One went into free space of another. */
 	assert_int_equal(result.report.moved_in_vain, 2);
 	assert_int_equal(result.report.still_misplaced, 2);
 	assert_has(result.text, "2 moved and landed wrong again");

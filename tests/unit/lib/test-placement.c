@@ -136,7 +136,7 @@ static void dup_counts_once(void **state)
 	btrfs_policy_placement_free(placement);
 }
 
-/* The first MiB of a device is never used, so it is no room. */
+/* The first MiB of a device is never used, so it is not free. */
 static void the_first_mib_is_not_free(void **state)
 {
 	for (int spare = 0; spare <= 1; spare++) {
@@ -183,7 +183,7 @@ static void a_remap_tree_without_remapped_chunks(void **state)
 	btrfs_policy_placement_free(placement);
 }
 
-/* The kernel would remap chunks instead of moving them, so there is nothing to plan. */
+/* The kernel would remap chunks instead of moving them, so there is no plan. */
 static void no_plan_with_a_remap_tree(void **state)
 {
 	struct btrfs_policy_placement *placement;

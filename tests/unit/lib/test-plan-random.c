@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Plans of random arrays, carried out in the simulator: no step runs out of room,
- * each leaves what it promised, and where there is no plan no order would do.
+ * Plans of random arrays, carried out in the simulator: no step runs out of space,
+ * each has the predicted result, and where there is no plan no order works.
  * Usage: test-plan-random [FIRST-SEED [COUNT]]
  */
 #include "sim.h"
@@ -46,7 +46,7 @@ static void describe_plan(const struct btrfs_policy_plan *plan)
 	}
 }
 
-/* ---- What the planner gets to see ---------------------------------------- */
+/* ---- Input of the planner ------------------------------------------------ */
 
 static struct fake fake;
 static struct btrfs_policy_fs *fs;
@@ -416,7 +416,7 @@ static void plans_keep_their_promise(void **state)
 
 static uint64_t first_picture;
 
-/* 1 stepped, 0 nothing left, -1 no plan any more */
+/* 1 stepped, 0 no step left, -1 no plan any more */
 static int replan_and_step(unsigned int round)
 {
 	struct btrfs_policy_placement *placement = show();
@@ -460,7 +460,7 @@ static void new_plans_find_space_too(void **state)
 		done += !ret && steps;
 		stopped += ret < 0 && steps;
 	}
-	print_message("%u runs to the end, %u stopped on the way for want of room\n", done,
+	print_message("%u runs to the end, %u stopped on the way for lack of space\n", done,
 		      stopped);
 	assert_true(rounds < ROUNDS || done > ROUNDS / 25);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The plan on arrays made for one question each: order, room, what may not be
- * made worse, limits.  Random arrays are in test-plan-random.c.
+ * The plan on arrays made for one question each: order, space, the invariant,
+ * limits.  Random arrays are in test-plan-random.c.
  */
 #include "planned.h"
 
@@ -132,7 +132,7 @@ static void an_empty_chunk_needs_no_space(void **state)
 	free_plan(&planned);
 }
 
-/* ---- What a step leaves ------------------------------------------------- */
+/* ---- State after a step ------------------------------------------------- */
 
 static void space_around_a_step(void **state)
 {
@@ -181,7 +181,7 @@ static void the_last_space_is_not_taken(void **state)
 	free_plan(&planned);
 }
 
-/* What metadata can take counts, wherever it may go. */
+/* All space that metadata can take counts. */
 static void slack_is_kept(void **state)
 {
 	struct planned planned;
@@ -195,13 +195,13 @@ static void slack_is_kept(void **state)
 	free_plan(&planned);
 	fake.devices[0].size = fake.devices[1].size = 2 * GiB + 300 * MiB;
 	make_plan(&planned, 0);
-	/* Too small for that: half of what is there in the end, but for the system chunk. */
+	/* Too small for that: half of the space at the end, without the system chunk. */
 	assert_in_range(summary(&planned)->slack_floor, summary(&planned)->slack_after / 2,
 			summary(&planned)->slack_after / 2 + 16 * MiB);
 	free_plan(&planned);
 }
 
-/* Holes of 600, 500 and 200 MiB are no room for 1 GiB in a piece. */
+/* Holes of 600, 500 and 200 MiB cannot hold 1 GiB in one piece. */
 static void holes_count(void **state)
 {
 	const struct btrfs_policy_step *step;

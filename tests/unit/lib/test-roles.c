@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Roles: words, bits, what stands on disk, and the verdict on chunks.
+ * Roles: names, bits, the values on disk, and the classification of chunks.
  */
 #include "unit.h"
 
@@ -55,7 +55,7 @@ static void parse_takes_whole_words(void **state)
 		assert_int_equal(btrfs_policy_role_parse(bad[i], &role), -EINVAL);
 }
 
-/* Devices 1 and 2 are SSDs, 3 and 4 disks; room in GiB. */
+/* Devices 1 and 2 are SSDs, 3 and 4 disks; free space in GiB. */
 static const struct verdict {
 	const char *name;
 	uint64_t type;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The file of saved settings: what is read from it, what is left alone in it, and
- * what is refused.
+ * The file of saved settings: lines that are read, lines that are kept, and
+ * errors.
  */
 #include "unit.h"
 
@@ -74,7 +74,7 @@ static const char *const damages[] = {
 	"role = data-only", "readaheads = 1M", "read = pid", "Read-Policy = pid", "\x01\n",
 };
 
-/* Nothing is read from it, and saving does not make it worse. */
+/* No setting is read from it, and saving does not change it. */
 static void damage_is_refused(void **state)
 {
 	for (size_t i = 0; i < BP_ARRAY_SIZE(damages); i++) {
@@ -98,7 +98,7 @@ static void damage_is_refused(void **state)
 	}
 }
 
-/* Of two that save at the same time neither loses what the other one saves. */
+/* Of two processes that save at the same time neither loses the other's settings. */
 static void who_saves_meanwhile_is_kept(void **state)
 {
 	struct btrfs_policy_fs *fs = fake_open(&fake);

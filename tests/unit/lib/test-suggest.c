@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is proposed for which array, and that applying it would not be refused.
+ * The proposals for each array, and that applying them would not be refused.
  */
 #include "unit.h"
 
@@ -69,7 +69,7 @@ static bool noted(const struct btrfs_policy_suggestion *suggestion, const char *
 	return false;
 }
 
-/* The proposals as a request: a dry run of it has nothing against them. */
+/* The proposals as a request: a dry run accepts them. */
 static void can_be_applied(struct btrfs_policy_fs *fs,
 			   const struct btrfs_policy_suggestion *suggestion)
 {
@@ -145,7 +145,7 @@ static void a_kernel_without_roles_is_told_of(void **state)
 	btrfs_policy_suggestion_free(suggestion);
 }
 
-/* Two SSDs of 100 GiB, two disks of 1000 GiB, RAID1: what fits can be said by hand. */
+/* Two SSDs of 100 GiB, two disks of 1000 GiB, RAID1: the capacity can be computed by hand. */
 static void capacities(void **state)
 {
 	struct btrfs_policy_suggestion *suggestion;
@@ -168,7 +168,7 @@ static void capacities(void **state)
 	btrfs_policy_suggestion_free(suggestion);
 }
 
-/* Four copies never fitted on three devices: nothing is lost with them. */
+/* Four copies never fitted on three devices: no capacity is lost. */
 static void what_never_fitted_is_not_named(void **state)
 {
 	struct btrfs_policy_suggestion *suggestion;
