@@ -2,7 +2,7 @@
 /*
  * A file system that is not mounted, read from its devices or images.  All
  * input is untrusted: no data is used before its checksum, its address and its
- * bounds have been checked.  Shared by the files of this room.
+ * bounds have been checked.  Shared by the files of this folder.
  */
 #ifndef BP_OFFLINE_H
 #define BP_OFFLINE_H
