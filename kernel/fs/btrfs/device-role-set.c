@@ -125,7 +125,7 @@ static void apply_types(struct btrfs_fs_info *fs_info,
 		btrfs_device_set_type(change->device,
 				      new ? change->new_type : change->old_type);
 	}
-	/* Pairs with the acquire in get_standing(). */
+	/* Pairs with the acquire in get_placement_class(). */
 	smp_store_release(&fs_info->roles.generation, fs_info->roles.generation + 1);
 	btrfs_device_role_update_space(fs_info);
 	/* A full space_info may find space on other devices now. */
