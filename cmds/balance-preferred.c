@@ -257,9 +257,9 @@ static int check_words(const struct run *run)
 	const struct balance_args *args = run->args;
 
 	if (!run->dry_run && args->assume)
-		error("--assume shows a plan for what is not so: it goes with --dry-run only");
+		error("--assume shows a plan for assumed roles or devices: use it with --dry-run");
 	else if (!run->dry_run && args->offline)
-		error("what is not mounted cannot be balanced: --offline goes with --dry-run only");
+		error("cannot balance a file system that is not mounted: use --offline with --dry-run");
 	else if (run->count > 1 && !args->offline)
 		error("more than one path given; only --offline takes several, all of one file system");
 	else

@@ -223,10 +223,10 @@ static const struct option_row restore_options[] = {
 };
 
 static const char *const save_details[] = {
-	"Write the read policy, penalties and readahead that are in force now into",
+	"Write the read policy, penalties and readahead in force to",
 	"/etc/btrfs-policy.d/<FSID>.conf, see btrfs-policy.conf(5). At each mount a",
-	"udev rule and a systemd unit set them again; removing the file forgets them.",
-	"Roles are kept by the file system.",
+	"udev rule and a systemd unit restore them; remove the file to stop that.",
+	"Roles are stored in the file system.",
 	NULL
 };
 

@@ -232,9 +232,9 @@ static const struct option_row show_options[] = {
 };
 
 static const char *const show_details[] = {
-	"Whether the running kernel obeys roles, the read policy and its penalties,",
-	"and the role of each device. What the kernel ignores is never shown as being",
-	"in force. <path> may be a mount point, anything below it, a UUID or a label.",
+	"Show whether the running kernel enforces roles, the read policy and its",
+	"penalties, and the role of each device. A role that the kernel ignores is not",
+	"shown as in force. <path> may be a mount point, anything below it, a UUID or a label.",
 	"With --offline all paths are devices or images of one file system.",
 	NULL
 };

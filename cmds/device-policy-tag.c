@@ -205,11 +205,10 @@ static const char *const tag_details[] = {
 	"Roles are data-preferred (the default), metadata-preferred, data-only and",
 	"metadata-only. A <device> is a path, a devid, 'rotational' or",
 	"'nonrotational'. Several roles may be given, each with its devices; all",
-	"change in one step. The last word is taken as <path> unless it means a",
-	"device. Roles are stored on disk and hold for new chunks; the others are",
-	"moved by 'balance --preferred-metadata'. Prints how much will fit then, and",
-	"warns if metadata could not grow to ten times what it uses, or not to a",
-	"tenth of the data that fits.",
+	"change in one step. The last word is <path> unless it names a device. Roles",
+	"are stored on disk and apply to new chunks; 'balance --preferred-metadata'",
+	"moves existing ones. Prints the capacity afterwards, and warns if metadata",
+	"could not grow to ten times its size, or to a tenth of the data that fits.",
 	NULL
 };
 

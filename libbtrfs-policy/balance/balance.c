@@ -450,7 +450,7 @@ static char *why_left(const struct run *run)
 		return strdup(run->fs->error);
 	if (blocked)
 		return strdup(blocked);
-	return bp_format("%llu moved and landed wrong again, %llu not moved by the kernel, others came or were left meanwhile",
+	return bp_format("%llu moved but misplaced again, %llu not moved by the kernel, others are new or were left",
 			 (unsigned long long)report->moved_in_vain,
 			 (unsigned long long)run->skipped);
 }

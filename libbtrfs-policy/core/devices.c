@@ -80,7 +80,7 @@ static int fill_device(struct btrfs_policy_fs *fs, struct bp_device *device,
 	if (ret == -ENOMEM)
 		return bp_nomem(fs);
 	if (ret < 0)
-		return bp_failed(fs, ret, "cannot find out about device '%s'", device->path);
+		return bp_failed(fs, ret, "cannot read properties of device '%s'", device->path);
 	return 0;
 }
 

@@ -76,7 +76,7 @@ static int read_info(struct btrfs_policy_fs *fs, struct btrfs_ioctl_fs_info_args
 	fs->info.sectorsize = args->sectorsize;
 	ret = fs->ops->read_only(fs->backend, &fs->info.read_only);
 	if (ret < 0)
-		return bp_failed(fs, ret, "cannot find out whether '%s' is read-only",
+		return bp_failed(fs, ret, "cannot determine whether '%s' is read-only",
 				 fs->mount_point);
 	memset(fs->label, 0, sizeof(fs->label));
 	ret = fs->ops->label(fs->backend, fs->label, BTRFS_LABEL_SIZE);

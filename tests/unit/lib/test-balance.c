@@ -495,7 +495,7 @@ static void unenforced_ends(void **state)
 	/* One went into free space of another. */
 	assert_int_equal(result.report.moved_in_vain, 2);
 	assert_int_equal(result.report.still_misplaced, 2);
-	assert_has(result.text, "2 moved and landed wrong again");
+	assert_has(result.text, "2 moved but misplaced again");
 }
 
 static void skipped_chunks_end(void **state)
