@@ -171,7 +171,7 @@ static void add_stripe(struct btrfs_policy_placement *placement,
 {
 	struct btrfs_policy_device_usage *usage;
 	struct bp_candidate *candidate;
-	bool again = false;
+	bool counted = false; /* an earlier stripe of the chunk is on the same device */
 
 	candidate =
 		bp_candidate_find(placement->candidates, placement->device_count,
@@ -179,10 +179,10 @@ static void add_stripe(struct btrfs_policy_placement *placement,
 	if (!candidate)
 		return;
 	for (uint32_t i = 0; i < stripe; i++)
-		again = again || chunk->devids[i] == candidate->devid;
+		counted = counted || chunk->devids[i] == candidate->devid;
 	usage = &placement->devices[candidate - placement->candidates];
 	usage->bytes[chunk->kind] += chunk->stripe_length;
-	usage->chunks[chunk->kind] += !again;
+	usage->chunks[chunk->kind] += !counted;
 	if (bp_candidate_misuses(candidate, chunk))
 		usage->misplaced_bytes[chunk->kind] += chunk->stripe_length;
 }
@@ -245,19 +245,23 @@ static int add_chunk(struct btrfs_policy_placement *placement,
 	return 0;
 }
 
-/* Again, too, when candidates have changed. */
+/*
+ * Judge all chunks and compute all sums. Runs again after each assumption, so it keeps
+ * the properties of a device and nothing else.
+ */
 int bp_placement_sum(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
 {
 	int ret = 0;
 
 	placement->profile_count = 0;
-	memset(&placement->totals, 0, sizeof(placement->totals));
+	placement->totals = (struct btrfs_policy_totals){ 0 };
 	for (size_t i = 0; i < placement->device_count; i++) {
 		struct btrfs_policy_device_usage *usage = &placement->devices[i];
 
-		memset(usage->bytes, 0, sizeof(usage->bytes));
-		memset(usage->chunks, 0, sizeof(usage->chunks));
-		memset(usage->misplaced_bytes, 0, sizeof(usage->misplaced_bytes));
+		*usage = (struct btrfs_policy_device_usage){
+			.devid = usage->devid, .size = usage->size, .role = usage->role,
+			.unallocated = usage->unallocated,
+		};
 	}
 	for (size_t i = 0; !ret && i < placement->chunk_count; i++) {
 		struct btrfs_policy_chunk *chunk = &placement->chunks[i];

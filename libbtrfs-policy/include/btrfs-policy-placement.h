@@ -94,7 +94,7 @@ struct btrfs_policy_profile_usage {
 };
 
 /**
- * struct btrfs_policy_device_usage - the chunks on one device
+ * struct btrfs_policy_device_usage - usage of one device
  * @devid: device
  * @size: bytes of it that btrfs uses
  * @unallocated: bytes without a chunk
