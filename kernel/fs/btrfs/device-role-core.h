@@ -80,8 +80,8 @@ struct btrfs_role_chunk {
 };
 
 /*
- * Unallocated bytes of some devices, summed so that the space for chunks with up to
- * four copies follows from it: the sum, and the largest three, largest first.
+ * Unallocated bytes of some devices, kept so that the room for chunks with up to
+ * four copies can be read off: the sum, and the largest three, largest first.
  */
 struct btrfs_role_space {
 	u64 sum;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 
 /*
- * Exceptions for operations that must not fail when roles leave no space: device
- * replace, and the running transaction.
+ * Where device roles leave no room for what has to go on: device replace, and the
+ * transaction that is running.
  */
 
 #include <linux/wait_bit.h>
@@ -24,7 +24,7 @@
  *
  * Other block groups take the writes while one is read-only, or a new one does.
  * When a device is missing, roles may leave too few devices for a new one, and
- * the replace that ends this state would fail.
+ * the replace would fail that is to end this state.
  *
  * Tree blocks are not overwritten in place. A tree block in the commit root keeps
  * its place until the next transaction is committed. Scrub finishes what it has
@@ -71,7 +71,7 @@ static int add_chunk_anywhere(const struct btrfs_block_group *bg)
 		/* Callers of btrfs_chunk_alloc() must not ask for a system chunk. */
 		mutex_lock(&fs_info->chunk_mutex);
 		new_bg = btrfs_create_chunk(trans, bg->space_info, flags);
-		/* After a failure btrfs_create_pending_block_groups() does it. */
+		/* What fails here is done by btrfs_create_pending_block_groups(). */
 		if (!IS_ERR(new_bg))
 			btrfs_chunk_alloc_add_chunk_item(trans, new_bg);
 		mutex_unlock(&fs_info->chunk_mutex);
@@ -114,12 +114,12 @@ bool btrfs_device_role_last_resort(struct btrfs_fs_info *fs_info, u64 flags)
  * btrfs_inc_block_group_ro() has found no space. Where it can be copied while it
  * is writeable, that is final: -ENOSPC.
  *
- * Dirty data counts as used. Writing it may be enough. If not, other devices
- * have to take new writes, also those whose roles exclude them: a device that
- * cannot be replaced is worse than a misplaced chunk. If too few devices have
- * space for that, the estimate of the stock kernel decides. It admits metadata
- * and system block groups by unallocated space, whether or not that makes a
- * chunk of their profile.
+ * Dirty data counts as used. Writing it may be all it takes. If not, other
+ * devices have to take what is written meanwhile, also those whose roles exclude
+ * it: a device that cannot be replaced is worse than a misplaced chunk. If too
+ * few devices have room for that, the estimate decides that is used without
+ * roles. It admits metadata and system block groups by unallocated space, whether
+ * or not that makes a chunk of their profile.
  */
 int btrfs_device_role_replace_ro(struct btrfs_block_group *bg)
 {

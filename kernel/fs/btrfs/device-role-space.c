@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 
 /*
- * Device roles in the accounting of space: the unallocated space on devices whose
- * roles allow metadata, data and system chunks.
+ * Device roles in the accounting of space: what metadata, data and system chunks
+ * can still get from the devices that roles leave them.
  *
- * The reservation path is hot and takes no lock that protects the list of devices,
- * so it reads sums. They are computed again from all writeable devices
+ * The reservation path is hot and takes no lock that would let it look at the
+ * devices, so it reads sums. They are made anew from all writeable devices
  * wherever free_chunk_space or these devices change, so they cannot drift.
  */
 
@@ -55,7 +55,7 @@ static bool add_sizes(const struct btrfs_fs_info *fs_info, struct role_sums *sum
 	return roles;
 }
 
-/* Unallocated bytes of @device without @reserved, 0 if less than @least. */
+/* What is unallocated of @device, less @reserved, and nothing if less than @least. */
 static u64 unallocated(const struct btrfs_device *device, u64 reserved, u64 least)
 {
 	const u64 taken = device->bytes_used + reserved;
@@ -92,7 +92,7 @@ static void add_unallocated(const struct btrfs_fs_info *fs_info,
 	if (rank_of(fs_info, device, BTRFS_ROLE_KIND_METADATA) == BTRFS_ROLE_RANK_EXCLUDED)
 		return;
 	btrfs_role_space_add(&sums->space[ROLE_SHARE_METADATA], bytes);
-	/* Ignore pieces smaller than the chunk of mkfs. */
+	/* In pieces smaller than the chunk of mkfs there is nothing to rely on. */
 	btrfs_role_space_add(&sums->space[ROLE_SHARE_SYSTEM],
 			     unallocated(device, 0, SZ_8M));
 }
@@ -108,7 +108,7 @@ static void publish(struct btrfs_role_state *roles, struct role_sums *sums)
 		struct btrfs_role_kind_state *state = &roles->kinds[kind];
 		struct btrfs_role_kind_state *sum = &sums->kinds[kind];
 
-		/* No more space than when a chunk could not be allocated. */
+		/* Not better than it was when a chunk found no room. */
 		if (sum->first_bytes <= state->spilled_at)
 			sum->room_first = 0;
 		else
@@ -171,8 +171,8 @@ u64 btrfs_device_role_space(const struct btrfs_fs_info *fs_info,
 }
 
 /*
- * Copy the allocator's view of at most @max devices for chunks with @bg_flags. The
- * rank is read once for each, so that all values computed from it agree.
+ * Copy what is to know of at most @max devices for chunks with @bg_flags. The
+ * rank is read once for each, so that all that is worked out from it fits.
  */
 static u32 copy_devices(const struct btrfs_fs_info *fs_info, u64 bg_flags,
 			struct btrfs_device_info *infos, u32 max,
@@ -207,9 +207,9 @@ static u32 copy_devices(const struct btrfs_fs_info *fs_info, u64 bg_flags,
 }
 
 /*
- * Bytes of data that fit into new chunks. With tiers of devices there is no formula:
- * the steps of the allocator are simulated on a copy of the allocator's view of the
- * devices, after each change. So this holds no lock that an
+ * How much data fits into new chunks. With tiers of devices no formula says that,
+ * the steps of the allocator do. They are taken on a copy of what is to know of
+ * the devices, each time that this has changed. So this holds no lock that an
  * allocation needs, and statfs reads the last result and waits for no device.
  */
 static void statfs_work(struct work_struct *work)
@@ -222,7 +222,7 @@ static void statfs_work(struct work_struct *work)
 	/* A device that is added meanwhile makes the work run again. */
 	u32 nr = READ_ONCE(fs_info->fs_devices->open_devices);
 
-	/* Without memory the figure keeps its last value. */
+	/* Without memory the figure remains what it was. */
 	infos = kvcalloc(nr, sizeof(*infos), GFP_NOFS);
 	if (!infos)
 		return;
@@ -249,7 +249,7 @@ void btrfs_device_role_stop(struct btrfs_fs_info *fs_info)
 	cancel_work_sync(&fs_info->roles.statfs_work);
 }
 
-/* Update the figure that statfs reads before returning. */
+/* Bring what statfs reads up to date before returning. */
 void btrfs_device_role_sync_statfs(struct btrfs_fs_info *fs_info)
 {
 	queue_work(system_unbound_wq, &fs_info->roles.statfs_work);
