@@ -97,7 +97,7 @@ int sim_rank(const struct sim_device *device, enum sim_kind kind)
 
 struct choice {
 	int device;
-	uint64_t room, hole;
+	uint64_t free_space, hole;
 	int rank;
 };
 

@@ -56,15 +56,15 @@ static void parse_takes_whole_words(void **state)
 }
 
 /* Devices 1 and 2 are SSDs, 3 and 4 disks; free space in GiB. */
-static const struct verdict {
+static const struct expectation {
 	const char *name;
 	uint64_t type;
 	uint64_t disk[4];
-	uint64_t room[4];
+	uint64_t free_space[4];
 	uint32_t stripes;
 	uint64_t devids[4];
 	enum btrfs_policy_misplaced expected;
-} verdicts[] = {
+} expectations[] = {
 	{ "all the same role", METADATA | RAID1, { 0, 0, 0, 0 }, { 9, 9, 9, 9 }, 2, { 3, 4 },
 	  BTRFS_POLICY_PLACED },
 	{ "metadata on disks", METADATA | RAID1, { 1, 1, 0, 0 }, { 9, 9, 9, 9 }, 2, { 3, 4 },
@@ -103,8 +103,8 @@ static const struct verdict {
 
 static void classify_chunks(void **state)
 {
-	for (size_t i = 0; i < BP_ARRAY_SIZE(verdicts); i++) {
-		const struct verdict *v = &verdicts[i];
+	for (size_t i = 0; i < BP_ARRAY_SIZE(expectations); i++) {
+		const struct expectation *v = &expectations[i];
 		struct bp_candidate candidates[4];
 		struct btrfs_policy_chunk chunk = {
 			.length = GiB, .stripe_length = GiB, .type = v->type,
