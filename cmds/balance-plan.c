@@ -211,7 +211,7 @@ static void print_summary(const struct btrfs_policy_plan *plan)
 	       units_format(sum->used, &UNITS_DEFAULT, used));
 	if (sum->steps)
 		printf("Time:   about %s to %s\n", least, most);
-	/* On the way it does not fall below the floor, or below what it was. */
+	/* During the plan it does not fall below the floor, or below its first value. */
 	if (sum->steps && !sum->beyond_limit)
 		printf("Slack:  metadata can grow by %s now, by %s then, by %s or more meanwhile\n",
 		       units_format(sum->slack_before, &UNITS_DEFAULT, size),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What `balance --preferred-metadata --dry-run` shows: the plan.
+ * The output of `balance --preferred-metadata --dry-run`: the plan.
  */
 #ifndef CMDS_BALANCE_PLAN_H
 #define CMDS_BALANCE_PLAN_H
@@ -8,7 +8,7 @@
 #include "cmds/commands.h"
 #include "btrfs-policy.h"
 
-/* Reads, plans and prints; moves nothing.  Returns the exit status. */
+/* Reads, plans and prints; moves no chunk.  Returns the exit status. */
 int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs, uint64_t limit,
 		      const char *assume);
 

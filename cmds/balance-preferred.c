@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * `btrfs balance --preferred-metadata`, also as `btrfs balance start
- * --preferred-metadata`: moves misplaced chunks where they should be.  The
- * library plans and moves; this starts it, shows how far it is, and says what
- * came of it.
+ * --preferred-metadata`: moves misplaced chunks to the devices where they should be.
+ * The library plans and moves; this file starts it, and shows progress and result.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +61,7 @@ static void interrupt(int number)
 	interrupted = number;
 }
 
-/* Who started it in the background of a script wants ^C to be for others. */
+/* For a script that started it in the background, ^C must not stop it. */
 static void catch_interrupt(int number)
 {
 	const struct sigaction action = {
@@ -159,7 +158,7 @@ static int end_status(const struct btrfs_policy_balance_report *report, int ret)
 	}
 }
 
-/* In the background there is nobody to read JSON; text goes to the system log. */
+/* In the background JSON has no reader; text goes to the system log. */
 static int run_balance(const struct run *run, struct btrfs_policy_fs *fs, bool json)
 {
 	_cleanup_(report) struct btrfs_policy_balance_report *report = NULL;
@@ -198,11 +197,11 @@ static int check_enforced(const struct run *run, const struct btrfs_policy_fs *f
 	if (btrfs_policy_enforced(fs, &why) || btrfs_policy_fs_info(fs)->mixed)
 		return STATUS_OK;
 	if (args->unenforced) {
-		warning("placement cannot be steered: %s; chunks go where most room is, which may be where they were",
+		warning("placement cannot be steered: %s; the kernel places chunks on the devices with most free space, possibly the same ones",
 			why);
 		return STATUS_OK;
 	}
-	error("cannot steer chunks on '%s': %s; %s. --unenforced moves misplaced chunks all the same, to wherever the kernel has most room",
+	error("cannot steer chunks on '%s': %s; %s. Use --unenforced to move misplaced chunks anyway: the kernel places them on the devices with most free space",
 	      btrfs_policy_fs_info(fs)->mount_point, why,
 	      row->available ? "mount it without that option" : row->advice);
 	return STATUS_STATE;
@@ -252,15 +251,15 @@ static int run_in_background(const struct run *run, struct btrfs_policy_fs *fs)
 	return STATUS_OK;
 }
 
-/* What makes sense for a plan only is refused before anything is opened. */
+/* Refuses options of plans before the file system is opened. */
 static int check_words(const struct run *run)
 {
 	const struct balance_args *args = run->args;
 
 	if (!run->dry_run && args->assume)
-		error("--assume shows a plan for what is not so: it goes with --dry-run only");
+		error("--assume shows a plan for assumed roles or devices: use it with --dry-run");
 	else if (!run->dry_run && args->offline)
-		error("what is not mounted cannot be balanced: --offline goes with --dry-run only");
+		error("cannot balance a file system that is not mounted: use --offline with --dry-run");
 	else if (run->count > 1 && !args->offline)
 		error("more than one path given; only --offline takes several, all of one file system");
 	else

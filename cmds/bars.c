@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Draws what devices hold: data, metadata, what is misplaced, and free space.
- * Each bar is one device whole, whatever its size.  Changes nothing.
+ * Draws the contents of devices: data, metadata, misplaced chunks and free space.
+ * Each bar is one whole device, independent of its size.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void put_part(int part, int count, bool colour)
 		fputs("\033[0m", stdout);
 }
 
-/* What there is of a part has a column at least, taken from the largest part. */
+/* A part that is not empty has at least one column, taken from the largest part. */
 static void put_bar(const uint64_t *bytes, int width, bool colour)
 {
 	uint64_t all = 0, before = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A picture of what devices hold.
+ * A bar for each device that shows its contents.
  */
 #ifndef CMDS_BARS_H
 #define CMDS_BARS_H

@@ -33,7 +33,7 @@ static const char balance_lines[] =
 	"    btrfs balance --preferred-metadata [options] [<path>]\n"
 	"        Move misplaced chunks to the devices where they should be\n";
 
-enum verdict { HAND_ON, OURS, LIST_ALL, LIST_DEVICE, LIST_BALANCE };
+enum action { HAND_ON, OURS, LIST_ALL, LIST_DEVICE, LIST_BALANCE };
 
 static bool is_prefix(const char *word, const char *of, size_t least)
 {
@@ -42,7 +42,7 @@ static bool is_prefix(const char *word, const char *of, size_t least)
 	return len >= least && strncmp(word, of, len) == 0;
 }
 
-static enum verdict judge_tokens(char **tokens)
+static enum action classify_tokens(char **tokens)
 {
 	const char *second = tokens[1] ? tokens[1] : "--help";
 
@@ -65,7 +65,7 @@ static enum verdict judge_tokens(char **tokens)
 	return HAND_ON;
 }
 
-static enum verdict judge(int argc, char **argv)
+static enum action classify(int argc, char **argv)
 {
 	static const struct option globals[] = {
 		{ "help", no_argument, NULL, 'h' },	{ "version", no_argument, NULL, 'V' },
@@ -91,7 +91,7 @@ static enum verdict judge(int argc, char **argv)
 	}
 	if (version && !help)
 		return HAND_ON;
-	return help || optind >= argc ? LIST_ALL : judge_tokens(argv + optind);
+	return help || optind >= argc ? LIST_ALL : classify_tokens(argv + optind);
 }
 
 static bool is_front(const struct stat *st, bool add)
@@ -163,7 +163,7 @@ static int run_ours(char **argv)
 	return NOT_FOUND;
 }
 
-static int list(char **argv, enum verdict verdict)
+static int list(char **argv, enum action action)
 {
 	void (*old)(int) = signal(SIGCHLD, SIG_DFL);	/* ignored, it would lose the status */
 	pid_t pid = fork();
@@ -183,16 +183,16 @@ static int list(char **argv, enum verdict verdict)
 	signal(SIGPIPE, SIG_IGN);	/* a reader that left early is no failure of ours */
 	if (WEXITSTATUS(status) != NOT_FOUND)
 		dprintf(STDOUT_FILENO, "\nProvided by btrfs-policy:\n%s%s",
-			verdict == LIST_BALANCE ? "" : device_lines,
-			verdict == LIST_DEVICE ? "" : balance_lines);
+			action == LIST_BALANCE ? "" : device_lines,
+			action == LIST_DEVICE ? "" : balance_lines);
 	return WEXITSTATUS(status);
 }
 
 int main(int argc, char **argv)
 {
-	enum verdict verdict = judge(argc, argv);
+	enum action action = classify(argc, argv);
 
-	if (verdict == OURS)
+	if (action == OURS)
 		return run_ours(argv);
-	return verdict == HAND_ON ? hand_on(argv) : list(argv, verdict);
+	return action == HAND_ON ? hand_on(argv) : list(argv, action);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One line for each change, old -> new, with what the kernel said afterwards.
- * All or nothing is the library's promise; this only prints what it reports.
+ * One line for each change, old -> new, with the value read back from the
+ * kernel.  The library makes all changes or none; this file prints its report.
  */
 #include <string.h>
 

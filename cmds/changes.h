@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Carrying out a request and saying what it changed: the common end of the
+ * Carrying out a request and printing its changes: the common end of the
  * commands that change settings.
  */
 #ifndef CMDS_CHANGES_H

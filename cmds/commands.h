@@ -10,7 +10,7 @@
 /* Exit statuses beside those of every program, the same in all commands. */
 enum {
 	STATUS_STATE = 2,	/* the state of kernel or file system does not allow it */
-	STATUS_NO_SPACE = 4,	/* a balance: no room where a chunk should go */
+	STATUS_NO_SPACE = 4,	/* a balance: no space on the devices for a chunk */
 	STATUS_PAUSED = 5,	/* a balance: by `btrfs balance pause` */
 	STATUS_CANCELED = 6,	/* a balance: by `btrfs balance cancel` */
 	STATUS_STOPPED = 7,	/* a balance: by SIGINT, SIGTERM or SIGHUP */

@@ -78,7 +78,7 @@ static void offer_argument(const struct option_row *row)
 
 /* ---- Words that are no options ------------------------------------------ */
 
-/* NULL if they cannot be found; nobody wants an error while typing. */
+/* NULL if they cannot be found; completion must not print errors. */
 static char **find_mounts(void)
 {
 	_cleanup_(fs) struct btrfs_policy_fs *fs = xcheck(btrfs_policy_fs_new());
@@ -96,7 +96,7 @@ static void offer_paths(void)
 	puts(ALSO_DIRECTORIES);
 }
 
-/* What the kernel takes is the same for all file systems: the first will do. */
+/* The kernel accepts the same values for all file systems: use the first. */
 static void offer_policies(void)
 {
 	_cleanup_(fs) struct btrfs_policy_fs *fs = xcheck(btrfs_policy_fs_new());

@@ -121,11 +121,11 @@ static const struct option_row add_options[] = {
 };
 
 static const char *const add_details[] = {
-	"Adds block devices, as 'btrfs device add' does, with their role: no chunk of",
-	"the wrong kind can get there first. All devices are checked before the first",
-	"is touched. A device that was added stays if a later one fails. Contents are",
-	"not discarded. The last word is taken as <path> unless it means a device. On",
-	"kernels that ignore roles data-preferred alone is possible.",
+	"Add block devices like 'btrfs device add', with their role, so that no chunk",
+	"of the wrong kind is allocated on them first. All devices are checked before",
+	"the first is changed. If a device fails, those added before it stay. Contents",
+	"are not discarded. The last word is <path> unless it names a device. Kernels",
+	"that ignore roles accept only data-preferred.",
 	NULL
 };
 

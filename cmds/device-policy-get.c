@@ -100,7 +100,7 @@ static int cmd_device_policy_get(const struct run *run)
 }
 
 static const char *const get_details[] = {
-	"Prints the value alone, or a table if it is asked of several devices. A",
+	"Print the value alone, or a table for several devices. A",
 	"<device> is a path, a devid, 'rotational' or 'nonrotational'; without one a",
 	"setting of devices is shown for all. 'list' names the settings.",
 	NULL

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * `btrfs device policy list`: what can be set, what it is now, and what this
- * kernel can do.  Reads only.
+ * `btrfs device policy list`: settings, their values, and the capabilities of this
+ * kernel.  Reads only.
  */
 #include <stdio.h>
 
@@ -91,8 +91,9 @@ static int cmd_device_policy_list(const struct run *run)
 }
 
 static const char *const list_details[] = {
-	"Every setting with its value now and what it may be set to, then what the",
-	"running kernel can do. A setting that the kernel lacks has no value.",
+	"List every setting with its value and the values that it accepts, then the",
+	"capabilities of the running kernel. A setting that the kernel lacks has no",
+	"value.",
 	NULL
 };
 

@@ -72,7 +72,7 @@ static int save_one(const struct run *run, struct btrfs_policy_fs *fs, json_obje
 
 /* ---- Restore ------------------------------------------------------------ */
 
-/* Roles need no file to be kept: they are on disk, and a kernel without them says nothing of them. */
+/* Roles need no file to be kept: they are on disk, and a kernel without them does not show them. */
 static int roles_status(struct btrfs_policy_fs *fs)
 {
 	const char *why;
@@ -161,7 +161,7 @@ static int at_all(const struct run *run, bool restore, json_object *array)
 	return worst;
 }
 
-/* A mount that failed, is over already, or is for others only, leaves nothing to do. */
+/* A mount that failed, has ended, or is in another namespace needs no restore. */
 static int at_bdi(const struct run *run, const char *bdi, bool restore, json_object *array)
 {
 	_cleanup_(fs) struct btrfs_policy_fs *fs = xcheck(btrfs_policy_fs_new());
@@ -223,10 +223,10 @@ static const struct option_row restore_options[] = {
 };
 
 static const char *const save_details[] = {
-	"Write the read policy, penalties and readahead that are in force now into",
+	"Write the read policy, penalties and readahead in force to",
 	"/etc/btrfs-policy.d/<FSID>.conf, see btrfs-policy.conf(5). At each mount a",
-	"udev rule and a systemd unit set them again; removing the file forgets them.",
-	"Roles are kept by the file system.",
+	"udev rule and a systemd unit restore them; remove the file to stop that.",
+	"Roles are stored in the file system.",
 	NULL
 };
 

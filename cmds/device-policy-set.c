@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * `btrfs device policy set`: the read policy of a file system and what goes
- * with it.  All values are set, or none.
+ * `btrfs device policy set`: the read policy of a file system and its
+ * settings.  All values are set, or none.
  */
 #include "cmds/commands.h"
 #include "cmds/changes.h"
@@ -68,12 +68,12 @@ static int cmd_device_policy_set(const struct run *run)
 }
 
 static const char *const set_details[] = {
-	"The read policy says how reads of mirrored chunks (RAID1, RAID1C3, RAID1C4,",
-	"RAID10) are spread over their devices: 'roundrobin' (needs a kernel that has",
-	"it), 'pid', and whatever else the kernel offers. It holds until the file",
-	"system is unmounted, with --save for the next mounts too. Prints one line a",
-	"change, with the value that the kernel has afterwards; several changes are",
-	"made all or not at all.",
+	"Set how reads of mirrored chunks (RAID1, RAID1C3, RAID1C4, RAID10) are spread",
+	"over their devices: 'roundrobin' (needs a kernel that has it), 'pid', or",
+	"another policy that the kernel offers. The setting lasts until the file",
+	"system is unmounted; --save restores it at the next mounts. Prints one line",
+	"for each change, with the value read back from the kernel. Several changes",
+	"are made all or none.",
 	NULL
 };
 

@@ -65,7 +65,7 @@ static void set_saved(struct btrfs_policy_fs *fs, struct cell *record)
 	_cleanup_(changes) struct btrfs_policy_changes *changes = NULL;
 	_cleanup_free_ char *path = NULL, *text = NULL;
 	int ret = btrfs_policy_saved_read(fs, &request);
-	/* Would restoring change nothing? */
+	/* Are the saved settings in force? */
 	bool in_force = ret == 0 &&
 			!btrfs_policy_apply(fs, request, BTRFS_POLICY_DRY_RUN, &changes);
 
@@ -109,7 +109,7 @@ static struct records *read_fs(struct btrfs_policy_fs *fs)
 	return records;
 }
 
-/* While a device is made smaller it has its new size already, and chunks behind that. */
+/* While a device is made smaller it has its new size already, and chunks beyond it. */
 static uint64_t unallocated(const struct btrfs_policy_device *device)
 {
 	return device->size > device->allocated ? device->size - device->allocated : 0;
@@ -135,11 +135,11 @@ static void add_device(struct records *records, const struct btrfs_policy_device
 		record_set_number(record, DEVICE_RATE, device->rotation_rate);
 }
 
-static void print_json(const struct btrfs_policy_fs *fs, const struct records *facts,
+static void print_json(const struct btrfs_policy_fs *fs, const struct records *summary,
 		       const struct records *settings, const struct records *devices,
 		       json_object *array)
 {
-	json_object *object = filesystem_json(fs), *members = records_json_object(facts, 0);
+	json_object *object = filesystem_json(fs), *members = records_json_object(summary, 0);
 
 	json_object_object_foreach(members, key, value)
 		json_object_object_add(object, key, json_object_get(value));
@@ -151,12 +151,12 @@ static void print_json(const struct btrfs_policy_fs *fs, const struct records *f
 
 #define SHOW_WIDTH 33
 
-static void print_text(const struct btrfs_policy_fs *fs, const struct records *facts,
+static void print_text(const struct btrfs_policy_fs *fs, const struct records *summary,
 		       const struct records *settings, const struct records *devices,
 		       const struct show_args *args)
 {
 	filesystem_print_heading(fs);
-	records_print_block(facts, 0, SHOW_WIDTH, &args->units);
+	records_print_block(summary, 0, SHOW_WIDTH, &args->units);
 	for (int i = 0; i < records_count(settings); i++) {
 		_cleanup_free_ char *name = records_cell_text(settings, i, SETTING_NAME, &args->units);
 		_cleanup_free_ char *value = records_cell_text(settings, i, SETTING_SHOWN, &args->units);
@@ -182,14 +182,14 @@ static void print_text(const struct btrfs_policy_fs *fs, const struct records *f
 static int show_one(const struct run *run, char *const *words, int count, json_object *array)
 {
 	const struct show_args *args = run->args;
-	_cleanup_(records) struct records *facts = NULL, *settings = NULL, *devices = NULL;
+	_cleanup_(records) struct records *summary = NULL, *settings = NULL, *devices = NULL;
 	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
 	int status = args->offline ? filesystem_open_offline(words, count, &fs) :
 				     filesystem_open(*words, &fs);
 
 	if (status)
 		return status;
-	facts = read_fs(fs);
+	summary = read_fs(fs);
 	devices = records_new(device_columns, DEVICE_COLUMNS);
 	for (size_t i = 0; i < btrfs_policy_device_count(fs); i++)
 		add_device(devices, btrfs_policy_device_at(fs, i));
@@ -197,9 +197,9 @@ static int show_one(const struct run *run, char *const *words, int count, json_o
 	if (status)
 		return status;
 	if (array)
-		print_json(fs, facts, settings, devices, array);
+		print_json(fs, summary, settings, devices, array);
 	else
-		print_text(fs, facts, settings, devices, args);
+		print_text(fs, summary, settings, devices, args);
 	return STATUS_OK;
 }
 
@@ -232,9 +232,10 @@ static const struct option_row show_options[] = {
 };
 
 static const char *const show_details[] = {
-	"Whether the running kernel obeys roles, the read policy and its penalties,",
-	"and the role of each device. What the kernel ignores is never shown as being",
-	"in force. <path> may be a mount point, anything below it, a UUID or a label.",
+	"Show whether the running kernel enforces roles, the read policy and its",
+	"penalties, and the role of each device. Roles that the kernel ignores are not",
+	"shown as in force. <path> may be a mount point, anything below it, a UUID or",
+	"a label.",
 	"With --offline all paths are devices or images of one file system.",
 	NULL
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * `btrfs device policy suggest`: what would suit the devices, as commands to be
- * run by hand.  Reads only; must never apply anything.
+ * `btrfs device policy suggest`: proposes settings that suit the devices, as commands
+ * to be run by hand.  Reads only; must never apply anything.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,13 +37,13 @@ static const struct column capacity_columns[] = {
 	[CAPACITY_FIRST] = { "first-choice", "On first choice", COLUMN_RIGHT },
 };
 
-enum { MISFIT_KIND, MISFIT_PROFILE, MISFIT_NEEDS, MISFIT_LEFT, MISFIT_COLUMNS };
+enum { MISMATCH_KIND, MISMATCH_PROFILE, MISMATCH_NEEDS, MISMATCH_LEFT, MISMATCH_COLUMNS };
 
-static const struct column misfit_columns[] = {
-	[MISFIT_KIND] = { "kind", NULL, 0 },
-	[MISFIT_PROFILE] = { "profile", NULL, 0 },
-	[MISFIT_NEEDS] = { "needs", NULL, 0 },
-	[MISFIT_LEFT] = { "left", NULL, 0 },
+static const struct column mismatch_columns[] = {
+	[MISMATCH_KIND] = { "kind", NULL, 0 },
+	[MISMATCH_PROFILE] = { "profile", NULL, 0 },
+	[MISMATCH_NEEDS] = { "needs", NULL, 0 },
+	[MISMATCH_LEFT] = { "left", NULL, 0 },
 };
 
 /* ---- Commands ----------------------------------------------------------- */
@@ -165,14 +165,14 @@ static void print_effects(const struct btrfs_policy_suggestion *suggestion,
 			  const struct units *units)
 {
 	_cleanup_(records) struct records *capacities = read_capacities(suggestion);
-	const struct btrfs_policy_misfit *row;
+	const struct btrfs_policy_mismatch *row;
 	char count[UNITS_TEXT], size[UNITS_TEXT];
 	uint64_t chunks, bytes;
 
 	putchar('\n');
 	records_print_table(capacities, units);
 	putchar('\n');
-	for (size_t i = 0; (row = btrfs_policy_suggestion_misfit(suggestion, i)); i++)
+	for (size_t i = 0; (row = btrfs_policy_suggestion_mismatch(suggestion, i)); i++)
 		printf("No longer possible: %s,%s needs %u devices, %u would be left\n",
 		       btrfs_policy_kind_name(row->kind), row->profile, row->needs, row->left);
 	btrfs_policy_suggestion_moves(suggestion, &chunks, &bytes);
@@ -227,18 +227,18 @@ static json_object *proposals_json(const struct btrfs_policy_suggestion *suggest
 	return records_json_array(records);
 }
 
-static json_object *misfits_json(const struct btrfs_policy_suggestion *suggestion)
+static json_object *mismatches_json(const struct btrfs_policy_suggestion *suggestion)
 {
-	_cleanup_(records) struct records *records = records_new(misfit_columns, MISFIT_COLUMNS);
-	const struct btrfs_policy_misfit *row;
+	_cleanup_(records) struct records *records = records_new(mismatch_columns, MISMATCH_COLUMNS);
+	const struct btrfs_policy_mismatch *row;
 
-	for (size_t i = 0; (row = btrfs_policy_suggestion_misfit(suggestion, i)); i++) {
+	for (size_t i = 0; (row = btrfs_policy_suggestion_mismatch(suggestion, i)); i++) {
 		struct cell *record = records_add(records);
 
-		record_set_text(record, MISFIT_KIND, btrfs_policy_kind_name(row->kind));
-		record_set_text(record, MISFIT_PROFILE, row->profile);
-		record_set_number(record, MISFIT_NEEDS, row->needs);
-		record_set_number(record, MISFIT_LEFT, row->left);
+		record_set_text(record, MISMATCH_KIND, btrfs_policy_kind_name(row->kind));
+		record_set_text(record, MISMATCH_PROFILE, row->profile);
+		record_set_number(record, MISMATCH_NEEDS, row->needs);
+		record_set_number(record, MISMATCH_LEFT, row->left);
 	}
 	return records_json_array(records);
 }
@@ -273,7 +273,7 @@ static void print_json(const struct btrfs_policy_fs *fs,
 	json_object_object_add(object, "notes", notes);
 	json_object_object_add(object, "proposals", proposals_json(suggestion));
 	json_object_object_add(object, "capacity", records_json_array(capacities));
-	json_object_object_add(object, "misfits", misfits_json(suggestion));
+	json_object_object_add(object, "misfits", mismatches_json(suggestion));
 	json_object_object_add(object, "moves", moves);
 	json_object_object_add(object, "commands", lines);
 	json_print_document("device-policy-suggest", object);
@@ -316,11 +316,10 @@ static const struct option_row suggest_options[] = {
 };
 
 static const char *const suggest_details[] = {
-	"Propose roles, the read policy, penalties and readahead from what the",
-	"devices are, with the reason for each, what the array could hold before and",
-	"after, and which profiles would no longer find enough devices. Prints the",
-	"commands that would do it and runs none of them. Roles that have been set",
-	"are kept.",
+	"Propose roles, the read policy, penalties and readahead from the properties",
+	"of the devices. Shows the reason for each, the capacity of the array before",
+	"and after, and profiles that would no longer find enough devices. Prints the",
+	"commands to run and runs none of them. Roles that have been set are kept.",
 	NULL
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * `btrfs device policy tag`: sets the roles of devices, all in one step or none, and
- * tells how much fits then.
+ * shows the capacity afterwards.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -101,8 +101,8 @@ static int add_group(struct btrfs_policy_fs *fs, const struct tag_group *group,
 	return ret;
 }
 
-/* What will fit then; nothing is said of mixed block groups, which ignore roles. */
-static int look_ahead(struct btrfs_policy_fs *fs, const char *assume,
+/* The capacity afterwards; not for mixed block groups, which ignore roles. */
+static int predict_outlook(struct btrfs_policy_fs *fs, const char *assume,
 		      struct btrfs_policy_outlook *outlook)
 {
 	_cleanup_(placement) struct btrfs_policy_placement *placement = NULL;
@@ -150,7 +150,7 @@ static int print_changes(const struct run *run, struct btrfs_policy_fs *fs,
 	return STATUS_OK;
 }
 
-/* The look ahead comes first: if it fails nothing is changed. */
+/* The outlook is computed first: if that fails, no role is changed. */
 static int tag(const struct run *run, struct btrfs_policy_fs *fs, const struct tag_group *groups,
 	       int group_count)
 {
@@ -169,7 +169,7 @@ static int tag(const struct run *run, struct btrfs_policy_fs *fs, const struct t
 	if (!ret)
 		ret = btrfs_policy_apply(fs, request, flags | BTRFS_POLICY_DRY_RUN, &changes);
 	if (!ret)
-		ret = look_ahead(fs, assume, &outlook);
+		ret = predict_outlook(fs, assume, &outlook);
 	if (!ret && !run->dry_run) {
 		btrfs_policy_changes_free(changes);
 		changes = NULL;
@@ -205,11 +205,10 @@ static const char *const tag_details[] = {
 	"Roles are data-preferred (the default), metadata-preferred, data-only and",
 	"metadata-only. A <device> is a path, a devid, 'rotational' or",
 	"'nonrotational'. Several roles may be given, each with its devices; all",
-	"change in one step. The last word is taken as <path> unless it means a",
-	"device. Roles are stored on disk and hold for new chunks; the others are",
-	"moved by 'balance --preferred-metadata'. Prints how much will fit then, and",
-	"warns if metadata could not grow to ten times what it uses, or not to a",
-	"tenth of the data that fits.",
+	"change in one step. The last word is <path> unless it names a device. Roles",
+	"are stored on disk and apply to new chunks; 'balance --preferred-metadata'",
+	"moves existing ones. Prints the capacity afterwards, and warns if metadata",
+	"could not grow to ten times its size, or to a tenth of the data that fits.",
 	NULL
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * `btrfs device policy usage`: where data and metadata are and what is
- * misplaced.  Reads only.
+ * `btrfs device policy usage`: the placement of data and metadata, and misplaced
+ * chunks.  Reads only.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 /* A device for metadata with more than this allocated is worth a line. */
 #define FILLING_PERCENT 75
 
-/* Metadata that uses so much of what it can have is nearly full, unless told otherwise. */
+/* Default percentage of its possible size at which metadata is nearly full. */
 #define NEARLY_FULL_PERCENT 80
 
 struct usage_args {
@@ -31,10 +31,10 @@ struct usage_args {
 	const char *assume;
 };
 
-/* What was found out of one file system; the pointers are NULL for what was not asked. */
+/* The data of one file system; pointers are NULL for parts that were not requested. */
 struct view {
 	struct btrfs_policy_placement *placement;
-	const struct btrfs_policy_fits *fits;
+	const struct btrfs_policy_remaining_capacity *capacity;
 	const struct btrfs_policy_outlook *outlook;
 	uint64_t threshold;
 };
@@ -98,16 +98,16 @@ static const struct column total_columns[] = {
 	[TOTAL_USED] = { "misplaced-used", NULL, 0 },
 };
 
-enum { FITS_DATA, FITS_DATA_PROFILE, FITS_METADATA, FITS_METADATA_PROFILE, FITS_DEGRADED,
-	FITS_LOST, FITS_COLUMNS };
+enum { CAPACITY_DATA, CAPACITY_DATA_PROFILE, CAPACITY_METADATA, CAPACITY_METADATA_PROFILE,
+	CAPACITY_DEGRADED, CAPACITY_LOST, CAPACITY_COLUMNS };
 
-static const struct column fits_columns[] = {
-	[FITS_DATA] = { "data", NULL, 0 },
-	[FITS_DATA_PROFILE] = { "data-profile", NULL, 0 },
-	[FITS_METADATA] = { "metadata", NULL, 0 },
-	[FITS_METADATA_PROFILE] = { "metadata-profile", NULL, 0 },
-	[FITS_DEGRADED] = { "degraded-chunks", NULL, 0 },
-	[FITS_LOST] = { "lost-chunks", NULL, 0 },
+static const struct column capacity_columns[] = {
+	[CAPACITY_DATA] = { "data", NULL, 0 },
+	[CAPACITY_DATA_PROFILE] = { "data-profile", NULL, 0 },
+	[CAPACITY_METADATA] = { "metadata", NULL, 0 },
+	[CAPACITY_METADATA_PROFILE] = { "metadata-profile", NULL, 0 },
+	[CAPACITY_DEGRADED] = { "degraded-chunks", NULL, 0 },
+	[CAPACITY_LOST] = { "lost-chunks", NULL, 0 },
 };
 
 static struct records *read_profiles(const struct btrfs_policy_placement *placement)
@@ -130,7 +130,7 @@ static struct records *read_profiles(const struct btrfs_policy_placement *placem
 	return records;
 }
 
-/* Sums of a device; those that are nought in text stay empty there, see print_devices(). */
+/* Sums of a device; zeros stay empty in text, see print_devices(). */
 static void set_device(struct cell *record, const struct btrfs_policy_device_usage *row,
 		       bool json)
 {
@@ -188,17 +188,17 @@ static json_object *totals_json(const struct btrfs_policy_totals *totals)
 	return records_json_object(records, 0);
 }
 
-static json_object *fits_json(const struct btrfs_policy_fits *fits)
+static json_object *capacity_json(const struct btrfs_policy_remaining_capacity *capacity)
 {
-	_cleanup_(records) struct records *records = records_new(fits_columns, FITS_COLUMNS);
+	_cleanup_(records) struct records *records = records_new(capacity_columns, CAPACITY_COLUMNS);
 	struct cell *record = records_add(records);
 
-	record_set_size(record, FITS_DATA, fits->data);
-	record_set_text(record, FITS_DATA_PROFILE, fits->data_profile);
-	record_set_size(record, FITS_METADATA, fits->metadata);
-	record_set_text(record, FITS_METADATA_PROFILE, fits->metadata_profile);
-	record_set_number(record, FITS_DEGRADED, fits->degraded_chunks);
-	record_set_number(record, FITS_LOST, fits->lost_chunks);
+	record_set_size(record, CAPACITY_DATA, capacity->data);
+	record_set_text(record, CAPACITY_DATA_PROFILE, capacity->data_profile);
+	record_set_size(record, CAPACITY_METADATA, capacity->metadata);
+	record_set_text(record, CAPACITY_METADATA_PROFILE, capacity->metadata_profile);
+	record_set_number(record, CAPACITY_DEGRADED, capacity->degraded_chunks);
+	record_set_number(record, CAPACITY_LOST, capacity->lost_chunks);
 	return records_json_object(records, 0);
 }
 
@@ -221,9 +221,9 @@ static json_object *usage_json(const struct btrfs_policy_fs *fs, const struct vi
 	json_object_object_add(object, "devices", records_json_array(devices));
 	json_object_object_add(object, "totals",
 			       totals_json(btrfs_policy_placement_totals(placement)));
-	if (view->fits)
-		json_object_object_add(object, "would-fit", fits_json(view->fits));
-	/* null for mixed block groups, where metadata has no room of its own */
+	if (view->capacity)
+		json_object_object_add(object, "would-fit", capacity_json(view->capacity));
+	/* null for mixed block groups, where metadata has no space of its own */
 	if (view->outlook) {
 		outlook = outlook_json(view->outlook);
 		json_object_object_add(outlook, "threshold-percent",
@@ -293,7 +293,7 @@ static void print_devices(const struct btrfs_policy_fs *fs,
 	}
 }
 
-/* What is assumed is not said as if it were so. */
+/* Assumed values are marked as such. */
 static void print_totals(const struct btrfs_policy_fs *fs,
 			 const struct btrfs_policy_totals *totals, bool assumed,
 			 const struct units *units)
@@ -334,7 +334,7 @@ static void print_filling(const struct btrfs_policy_fs *fs,
 
 		if (device && device->missing)
 			continue;
-		/* By what will stay: a device that is assumed lost has no room, and is not full. */
+		/* A device that is assumed lost has no space, but is not full. */
 		for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++)
 			bytes += row->bytes[kind] - row->misplaced_bytes[kind];
 		if (bytes > row->size)
@@ -346,16 +346,17 @@ static void print_filling(const struct btrfs_policy_fs *fs,
 	}
 }
 
-static void print_fits(const struct btrfs_policy_fits *fits, const struct units *units)
+static void print_capacity(const struct btrfs_policy_remaining_capacity *capacity,
+			   const struct units *units)
 {
 	char data[UNITS_TEXT], metadata[UNITS_TEXT];
 
 	printf("\nWould fit: %s more data (%s), or %s more metadata (%s)\n",
-	       units_format(fits->data, units, data), fits->data_profile,
-	       units_format(fits->metadata, units, metadata), fits->metadata_profile);
-	if (fits->degraded_chunks || fits->lost_chunks)
+	       units_format(capacity->data, units, data), capacity->data_profile,
+	       units_format(capacity->metadata, units, metadata), capacity->metadata_profile);
+	if (capacity->degraded_chunks || capacity->lost_chunks)
 		printf("Chunks:    %" PRIu64 " would miss a device, %" PRIu64
-		       " would be lost\n", fits->degraded_chunks, fits->lost_chunks);
+		       " would be lost\n", capacity->degraded_chunks, capacity->lost_chunks);
 }
 
 static void print_outlook(const struct view *view, const struct units *units)
@@ -375,7 +376,7 @@ static void print_text(const struct btrfs_policy_fs *fs, const struct view *view
 		       const struct usage_args *args)
 {
 	const struct btrfs_policy_placement *placement = view->placement;
-	const struct btrfs_policy_fits *fits = view->fits;
+	const struct btrfs_policy_remaining_capacity *capacity = view->capacity;
 	_cleanup_free_ char *enforced = filesystem_enforced(fs);
 	_cleanup_free_ char *shown = xcheck(escape_text(enforced));
 
@@ -385,9 +386,9 @@ static void print_text(const struct btrfs_policy_fs *fs, const struct view *view
 	print_devices(fs, placement, args);
 	if (!args->no_bars)
 		bars_print(placement);
-	if (fits)
-		print_fits(fits, &args->units);
-	print_totals(fs, btrfs_policy_placement_totals(placement), fits, &args->units);
+	if (capacity)
+		print_capacity(capacity, &args->units);
+	print_totals(fs, btrfs_policy_placement_totals(placement), capacity, &args->units);
 	if (view->outlook)
 		print_outlook(view, &args->units);
 	print_filling(fs, placement);
@@ -395,8 +396,8 @@ static void print_text(const struct btrfs_policy_fs *fs, const struct view *view
 
 /* ---- One file system, or all -------------------------------------------- */
 
-/* What -c adds to the exit status. */
-static int verdict(const struct btrfs_policy_fs *fs, const struct view *view)
+/* The bits that -c adds to the exit status. */
+static int check_status(const struct btrfs_policy_fs *fs, const struct view *view)
 {
 	bool unknown = btrfs_policy_fs_info(fs)->offline && btrfs_policy_fs_info(fs)->missing;
 
@@ -412,7 +413,7 @@ static int show_one(const struct run *run, struct btrfs_policy_fs *fs, json_obje
 	_cleanup_(placement) struct btrfs_policy_placement *placement = NULL;
 	const struct usage_args *args = run->args;
 	struct btrfs_policy_outlook outlook;
-	struct btrfs_policy_fits fits;
+	struct btrfs_policy_remaining_capacity capacity;
 	struct view view = {
 		.threshold = args->threshold ? args->threshold : NEARLY_FULL_PERCENT,
 	};
@@ -421,9 +422,9 @@ static int show_one(const struct run *run, struct btrfs_policy_fs *fs, json_obje
 	if (!ret && args->assume)
 		ret = btrfs_policy_placement_assume(fs, placement, args->assume);
 	if (!ret && args->assume)
-		ret = btrfs_policy_placement_fits(fs, placement, &fits);
+		ret = btrfs_policy_placement_capacity(fs, placement, &capacity);
 	view.placement = placement;
-	view.fits = args->assume ? &fits : NULL;
+	view.capacity = args->assume ? &capacity : NULL;
 	if (!ret && args->check && !btrfs_policy_fs_info(fs)->mixed) {
 		ret = btrfs_policy_placement_outlook(fs, placement, false, &outlook);
 		view.outlook = &outlook;
@@ -434,7 +435,7 @@ static int show_one(const struct run *run, struct btrfs_policy_fs *fs, json_obje
 		*object = usage_json(fs, &view, args->check);
 	else
 		print_text(fs, &view, args);
-	return args->check ? verdict(fs, &view) : STATUS_OK;
+	return args->check ? check_status(fs, &view) : STATUS_OK;
 }
 
 /* Bits of all of them, and of the statuses without bits the worst. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How devices are named in text; knows nothing of what they are used for.
+ * The names of devices in text.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names of devices and what they are, the same in all commands.
+ * Names and kinds of devices, the same in all commands.
  */
 #ifndef CMDS_DEVICES_H
 #define CMDS_DEVICES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Opening file systems for commands; owns how errors of the library become
- * messages and exit statuses.  Changes nothing.
+ * messages and exit statuses.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ int filesystem_open_offline(char *const *paths, int count, struct btrfs_policy_f
 	ret = btrfs_policy_fs_open_offline(*fs, paths, count);
 	if (ret)
 		return filesystem_failed(*fs, ret);
-	/* Where devices are not named nobody knows what they could hold. */
+	/* The free space of devices that are not named is unknown. */
 	missing = btrfs_policy_fs_info(*fs)->missing;
 	if (missing)
 		warning("%u of %u devices of the file system %s not named; name them too",

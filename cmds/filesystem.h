@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What every command does with a file system: open it, say what went wrong with
- * it, and tell devices from paths among the words of the user.
+ * Functions of every command for a file system: open it, report its errors, and
+ * distinguish devices and paths among the words of the user.
  */
 #ifndef CMDS_FILESYSTEM_H
 #define CMDS_FILESYSTEM_H
@@ -33,7 +33,7 @@ bool word_is_device(const char *word);
 /* Whether roles are obeyed, and why, as "no, this kernel ..."; to be freed. */
 char *filesystem_enforced(const struct btrfs_policy_fs *fs);
 
-/* What the kernel is, as "6.12.1 (device-role)"; to be freed. */
+/* The version and kind of the kernel, as "6.12.1 (device-role)"; to be freed. */
 char *filesystem_kernel(const struct btrfs_policy_fs *fs);
 
 /* A JSON object with the members that name a file system: fsid, label, mount-point. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Cleanup of what the library hands out.
+ * Cleanup of objects that the library returns.
  */
 #ifndef CMDS_HANDLES_H
 #define CMDS_HANDLES_H

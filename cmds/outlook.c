@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What data and metadata can grow to, for people and as JSON.  The library
+ * How far data and metadata can grow, as text and as JSON.  The library
  * computes it.
  */
 #include "cmds/cli/messages.h"

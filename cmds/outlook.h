@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What data and metadata can grow to, the same in all commands.
+ * How far data and metadata can grow, the same in all commands.
  */
 #ifndef CMDS_OUTLOOK_H
 #define CMDS_OUTLOOK_H
@@ -12,7 +12,7 @@
 
 json_object *outlook_json(const struct btrfs_policy_outlook *outlook);
 
-/* A line with what fits besides what is there. */
+/* A line with the capacity left for data and metadata. */
 void outlook_print(const struct btrfs_policy_outlook *outlook, bool would);
 
 /* Warns if metadata has little to grow into. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The program: its groups, the options that stand before the words, and the way
+ * The program: its groups, the options before the words, and the way
  * from main() to a command.
  */
 #include <stdio.h>
@@ -140,7 +140,7 @@ static int run(const char *name, struct globals *globals, int argc, char **argv)
 	return status ? status : run_words(name, globals, argc - first, argv + first);
 }
 
-/* An option that is wrong may stand before the one that asks for JSON. */
+/* An invalid option may precede the one that selects JSON. */
 static bool asks_for_json(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
@@ -155,7 +155,7 @@ int program_run(int argc, char **argv)
 {
 	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
 	const char *called = slash ? slash + 1 : argc ? argv[0] : "";
-	/* The front leaves argv as it is, so help can speak of what was typed. */
+	/* The front leaves argv as it is, so help can name the command as typed. */
 	const char *name = strcmp(called, "btrfs") == 0 ? "btrfs" : "btrfs-policy";
 	struct globals globals = { .level = LEVEL_DEFAULT };
 	/* Before the options are parsed, which moves words in argv. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table of words that the program knows, for those who list it.
+ * The table of words that the program knows, for listings.
  */
 #ifndef CMDS_PROGRAM_H
 #define CMDS_PROGRAM_H
@@ -14,9 +14,9 @@ extern const struct option_row program_options[];
 void dump_commands(void);
 
 /*
- * Prints what could stand in the place of the last of @words, a candidate a line
- * with its help behind a tab; the first is the program's name.  Returns 0 if
- * nothing but these fits there, 1 if btrfs has words there of its own.
+ * Prints the candidates for the last of @words, one a line with its help after a tab;
+ * the first of @words is the program's name.  Returns 0 if the list is complete, 1 if
+ * btrfs has words of its own there.
  */
 int complete(int count, char **words);
 

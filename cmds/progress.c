@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows how far a balance is.  Never writes to stdout, and to stderr only where
- * somebody watches or asked.  Time is the library's, so that output is the same
- * wherever the same things happen.
+ * Shows the progress of a balance.  Never writes to stdout, and to stderr only on a
+ * terminal or on request.  Uses the time of the library, so that output is
+ * reproducible.
  */
 #include <inttypes.h>
 #include <json-c/json.h>
@@ -44,8 +44,8 @@ static int percent(const struct btrfs_policy_progress *state)
 }
 
 /*
- * What people look for comes first: that is what a narrow terminal shows.  In one write, so
- * that a signal finds the terminal as it was.
+ * The most important figures come first, for narrow terminals.  One write, so that a
+ * signal cannot interrupt a line.
  */
 static void print_text(const struct btrfs_policy_progress *state, const char *before,
 		       const char *behind)
@@ -97,7 +97,7 @@ void progress_show(struct progress *progress, const struct btrfs_policy_progress
 {
 	bool last = state->chunks_done == state->chunks_total;
 
-	/* Nothing is to be moved, or it waits for another operation before it can tell. */
+	/* No chunk has to be moved, or it waits for another operation before it can plan. */
 	if (!state->chunks_total)
 		return;
 	switch (progress->mode) {

@@ -13,7 +13,7 @@
 
 /* Modes of --progress */
 enum {
-	PROGRESS_AUTO = 0,	/* a terminal gets it, nobody else */
+	PROGRESS_AUTO = 0,	/* only on a terminal */
 	PROGRESS_LINE,
 	PROGRESS_JSON,
 	PROGRESS_NONE,
@@ -31,7 +31,7 @@ struct progress {
 void progress_begin(struct progress *progress, int mode);
 void progress_show(struct progress *progress, const struct btrfs_policy_progress *state);
 
-/* Clears what stands on the terminal. */
+/* Clears the line on the terminal. */
 void progress_end(struct progress *progress);
 
 #endif

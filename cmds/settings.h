@@ -33,7 +33,7 @@ int settings_read(struct btrfs_policy_fs *fs, bool devices, struct records **rec
 char *setting_shown(const struct btrfs_policy_setting *setting, const char *value,
 		    const struct units *units);
 
-/* The shortest word that stands for just this value on a command line; to be freed. */
+/* The shortest word for this value on a command line; to be freed. */
 char *setting_word(const struct btrfs_policy_setting *setting, const char *value);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * example PATH, or example --offline IMAGE...: how much metadata stands on each
- * device, and what it is meant for.  Shows the shape of every program that uses
- * libbtrfs-policy: a handle, one call, a sentence if it fails.
+ * example PATH, or example --offline IMAGE...: prints the metadata on each device
+ * and the role of the device.  Shows the structure of programs that use
+ * libbtrfs-policy: a handle, one call, the error text if it fails.
  */
 #include <btrfs-policy.h>
 #include <inttypes.h>

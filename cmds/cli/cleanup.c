@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Allocation that ends the program when there is no memory left.
- * Only for cmds/: nothing has been half changed when one of these ends it,
- * because the library has either returned or not been called yet.
+ * Only for cmds/: no change is half done when one of these ends the program, because
+ * the library has either returned or not been called yet.
  */
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Cleanup at the end of a scope, and allocation that cannot fail.
- * A command has nothing useful to do without memory, so it ends there; the
- * library never does.
+ * A command cannot continue without memory, so it exits; the library never does.
  */
 #ifndef CMDS_CLEANUP_H
 #define CMDS_CLEANUP_H

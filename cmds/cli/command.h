@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * How a command is declared: one struct that the dispatcher, the help, and the
- * listing for completion and manual all read.  Nothing about a command is
- * written down a second time anywhere.
+ * listing for completion and manual all read.  No property of a command is declared
+ * twice.
  */
 #ifndef CMDS_COMMAND_H
 #define CMDS_COMMAND_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Words -> group -> command -> its options -> its function.
- * Refuses what a command does not declare, before the command runs.
+ * Refuses words and options that a command does not declare, before it runs.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static const char *entry_token(const struct entry *entry)
 	return entry->group ? entry->group->token : entry->command->token;
 }
 
-static bool entry_fits(const struct entry *entry, const char *word)
+static bool entry_matches(const struct entry *entry, const char *word)
 {
 	size_t least = entry->command ? entry->command->least : 0, len = strlen(word);
 
@@ -28,7 +28,7 @@ const struct entry *entry_find(const struct group *group, const char *word, int 
 
 	*fitting = 0;
 	for (const struct entry *entry = group->entries; entry->command || entry->group; entry++) {
-		if (!entry_fits(entry, word))
+		if (!entry_matches(entry, word))
 			continue;
 		found = entry;
 		++*fitting;
@@ -50,7 +50,7 @@ static int complain_token(const char *name, const struct group *group, const cha
 	}
 	fprintf(stderr, "\nDid you mean one of these?\n");
 	for (const struct entry *entry = group->entries; entry->command || entry->group; entry++)
-		if (entry_fits(entry, word))
+		if (entry_matches(entry, word))
 			fprintf(stderr, "\t%s\n", entry_token(entry));
 	return STATUS_FAILURE;
 }

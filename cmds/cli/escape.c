@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Escaping of text that somebody else chose.  Knows UTF-8 and which characters
+ * Escaping of text from outside.  Knows UTF-8 and which characters
  * a terminal obeys instead of showing: C0 and C1 controls, DEL, and the marks
  * that turn the direction of writing.
  */
@@ -97,7 +97,7 @@ void escape_json(FILE *stream, const char *json)
 	for (; *in; in += len) {
 		len = decode(in, &code);
 		len = len ? len : 1;
-		/* Line feeds stand between the members, never inside a string. */
+		/* Line feeds separate members, they never occur inside a string. */
 		if (is_dangerous(code) && code != '\n')
 			fprintf(stream, "\\u%04x", (unsigned int)code);
 		else

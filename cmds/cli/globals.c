@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rows of the global options.  What they mean to a command is in struct run;
+ * Rows of the global options.  Their values for a command are in struct run;
  * their levels are those of btrfs.
  */
 #include "cmds/cli/globals.h"

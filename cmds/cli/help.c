@@ -51,7 +51,7 @@ void help_options(FILE *stream, const struct option_row *rows)
 	}
 }
 
-/* What follows "usage: "; a long synopsis goes on below its own beginning. */
+/* The text after "usage: "; a long synopsis continues below its own beginning. */
 static void help_synopsis(FILE *stream, const char *before, const char *name,
 			  const struct command *command)
 {

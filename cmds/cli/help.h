@@ -19,7 +19,7 @@ void help_listing(FILE *stream, const char *name, const struct group *group, boo
 /* The same with a usage line above it. */
 void help_group(FILE *stream, const char *name, const struct group *group, bool full);
 
-/* Rows as they stand in a help text. */
+/* Rows as they are printed in a help text. */
 void help_options(FILE *stream, const struct option_row *rows);
 
 #endif

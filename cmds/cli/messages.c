@@ -18,7 +18,7 @@
 
 static int verbosity = LEVEL_DEFAULT;
 static char *last_error;
-static char *journal;	/* prefix of what goes to the system log; NULL: nothing does */
+static char *journal;	/* prefix of messages to the system log; NULL: do not log */
 
 const char *const level_names[] = {
 	[LEVEL_QUIET] = "quiet",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the programs say to people, with the prefixes and levels of btrfs.
+ * Messages of the programs, with the prefixes and levels of btrfs.
  * Errors and warnings go to stderr, results to stdout; text from outside is made
  * harmless here, so callers hand it in as it is.
  */
@@ -44,7 +44,7 @@ void say(int level, const char *format, ...) __attribute__((format(printf, 2, 3)
 /* From now on errors, warnings and results go to the system log too, behind @prefix. */
 void messages_to_journal(const char *prefix);
 
-/* Flushes stdout; STATUS_FAILURE with an error if what was written got lost. */
+/* Flushes stdout; STATUS_FAILURE with an error if output was lost. */
 int messages_finish(int status);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Rows of options -> getopt_long() -> members of a struct.
- * Prints what is wrong with an option in the words of btrfs; decides nothing.
+ * Prints errors in options in the words of btrfs; makes no decisions.
  */
 #include <ctype.h>
 #include <errno.h>

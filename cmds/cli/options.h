@@ -67,10 +67,10 @@ struct option_set {
 
 /*
  * Fills the structs of @sets (up to one without rows and target) from the options
- * in @argv, whose first element is not looked at.  Prints what is wrong, with @name
- * before it, and returns the exit status: STATUS_GLOBAL for an option that there is
- * not or that lacks its argument, STATUS_FAILURE for a bad value.  With @stop the first word that is no option ends the options, else
- * the words are moved behind them.  @first receives the index of the first word.
+ * in @argv, whose first element is ignored.  Prints an error after @name and returns
+ * the exit status: STATUS_GLOBAL for an unknown option or a missing argument,
+ * STATUS_FAILURE for a bad value.  With @stop the first word that is no option ends the
+ * options, else the words are moved behind them.  @first receives the index of the first word.
  */
 int options_parse(const char *name, const struct option_set *sets, bool stop, int argc,
 		  char **argv, int *first);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What records.c and records-json.c share; nobody else includes it. */
+/* Shared by records.c and records-json.c only. */
 #ifndef CMDS_RECORDS_INTERNAL_H
 #define CMDS_RECORDS_INTERNAL_H
 

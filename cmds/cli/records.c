@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Rows of typed cells: storage and the two text forms.  JSON is in
- * records-json.c.  Knows nothing of what the columns mean.
+ * records-json.c.  Does not interpret columns.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -124,7 +124,7 @@ static char *join(char *const *texts, const char *between)
 	return joined;
 }
 
-/* What people see of a cell, escaped; "" for an empty one. */
+/* The text of a cell, escaped; "" for an empty one. */
 static char *cell_format(const struct cell *cell, const struct units *units)
 {
 	_cleanup_free_ char *joined = NULL;

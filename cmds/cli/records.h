@@ -2,7 +2,7 @@
 /*
  * Typed rows that are printed as text, as a table or as JSON, so that a column
  * is declared once for all three.  JSON gets raw numbers, true and false, and
- * null for what is not there; people get units, yes and no, and "-".
+ * null for empty cells; text has units, yes and no, and "-".
  */
 #ifndef CMDS_RECORDS_H
 #define CMDS_RECORDS_H
@@ -14,10 +14,10 @@
 #include "cmds/cli/units.h"
 
 enum {
-	COLUMN_RIGHT = 1 << 0,		/* numbers stand to the right */
+	COLUMN_RIGHT = 1 << 0,		/* align to the right */
 	COLUMN_NO_BLOCK = 1 << 1,	/* not among the lines of a block (its heading has it) */
 	COLUMN_NO_TABLE = 1 << 2,	/* not in a table */
-	COLUMN_HIDE_EMPTY = 1 << 3,	/* not there if there is nothing to say */
+	COLUMN_HIDE_EMPTY = 1 << 3,	/* left out if empty */
 };
 
 /* @key NULL: not in JSON; @title NULL: not for people. */
@@ -59,7 +59,7 @@ void records_mark_total(struct records *records);
 
 void records_print_table(const struct records *records, const struct units *units);
 
-/* What people see of one cell, "-" if it is empty; to be freed. */
+/* The text of one cell, "-" if it is empty; to be freed. */
 char *records_cell_text(const struct records *records, int row, int column,
 			const struct units *units);
 

@@ -18,7 +18,7 @@ struct units {
 
 #define UNITS_DEFAULT ((struct units){ .step = 0 })
 
-/* What a unit option means; they build on each other in the order given. */
+/* The meaning of a unit option; each modifies the result of the previous ones. */
 enum {
 	CHOOSE_RAW,
 	CHOOSE_HUMAN_BINARY,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the imagined array: which bytes of which device are free, and where a new
- * chunk's stripes come to stand.  Which devices it gets is select.c's decision.
+ * Simulated devices: which bytes of each are free, and at which offset the stripes of
+ * a new chunk are allocated.  select.c chooses the devices.
  */
 #include <string.h>
 
@@ -18,13 +18,13 @@ struct bp_candidate *bp_array_new(const struct bp_candidate *candidates, size_t 
 		struct bp_candidate *candidate = &array[i];
 
 		*candidate = candidates[i];
-		candidate->room = candidate->hole = 0;
+		candidate->free_space = candidate->hole = 0;
 		candidate->holes = calloc(1, sizeof(*candidate->holes));
 		if (candidate->holes && candidate->size <= BP_DEVICE_RESERVED)
 			continue;
-		candidate->room = candidate->hole = candidate->size - BP_DEVICE_RESERVED;
+		candidate->free_space = candidate->hole = candidate->size - BP_DEVICE_RESERVED;
 		if (!candidate->holes ||
-		    bp_holes_add(candidate->holes, BP_DEVICE_RESERVED, candidate->room)) {
+		    bp_holes_add(candidate->holes, BP_DEVICE_RESERVED, candidate->free_space)) {
 			bp_array_free(array, count);
 			return NULL;
 		}
@@ -56,9 +56,10 @@ static int change(struct bp_candidate *array, size_t count, uint64_t devid, uint
 		    bp_holes_add(candidate->holes, offset, length);
 	candidate->hole = bp_holes_longest(candidate->holes);
 	if (!use)
-		candidate->room += length;
+		candidate->free_space += length;
 	else
-		candidate->room -= length < candidate->room ? length : candidate->room;
+		candidate->free_space -= length < candidate->free_space ? length :
+									  candidate->free_space;
 	return ret;
 }
 
@@ -84,10 +85,10 @@ int bp_array_release(struct bp_candidate *array, size_t count,
 }
 
 int bp_array_allocate(struct bp_candidate *array, size_t count, uint64_t type,
-		      struct btrfs_policy_chunk *chunk, uint64_t *words)
+		      struct btrfs_policy_chunk *chunk, uint64_t *stripe_data)
 {
-	uint64_t *offsets = words + bp_stripes_most(count), hole;
-	int ret = bp_select(array, count, type, chunk, words, &hole);
+	uint64_t *offsets = stripe_data + bp_stripes_most(count), hole;
+	int ret = bp_select(array, count, type, chunk, stripe_data, &hole);
 
 	if (ret)
 		return ret;
@@ -97,10 +98,11 @@ int bp_array_allocate(struct bp_candidate *array, size_t count, uint64_t type,
 	 * a device, or else takes the longest; stripes of one device follow each other.
 	 */
 	for (uint32_t i = 0; i < chunk->stripes; i++) {
-		const struct bp_candidate *candidate = bp_candidate_find(array, count, words[i]);
+		const struct bp_candidate *candidate =
+			bp_candidate_find(array, count, stripe_data[i]);
 		uint64_t wanted = hole < candidate->hole ? hole : candidate->hole;
 
-		if (i && words[i - 1] == words[i])
+		if (i && stripe_data[i - 1] == stripe_data[i])
 			offsets[i] = offsets[i - 1] + chunk->stripe_length;
 		else
 			offsets[i] = bp_holes_first(candidate->holes, wanted);

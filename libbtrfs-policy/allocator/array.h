@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Devices in memory on which chunks are allocated and given back as the kernel
- * would do it.  Plans and what-ifs happen here.
+ * Simulated devices, on which chunks are allocated and freed as the kernel would do
+ * it, for plans and what-ifs.
  */
 #ifndef BP_ARRAY_H
 #define BP_ARRAY_H
@@ -9,15 +9,15 @@
 #include "allocator/holes.h"
 #include "allocator/select.h"
 
-/* Copies of the candidates, with nothing on them; NULL without memory. */
+/* Copies of the candidates, all space free; NULL without memory. */
 struct bp_candidate *bp_array_new(const struct bp_candidate *candidates, size_t count);
 void bp_array_free(struct bp_candidate *array, size_t count);
 
-/* The next chunk; `words` has room for its devids and offsets, 2 * bp_stripes_most(). */
+/* The next chunk; `stripe_data` holds its devids and offsets, 2 * bp_stripes_most(). */
 int bp_array_allocate(struct bp_candidate *array, size_t count, uint64_t type,
-		      struct btrfs_policy_chunk *chunk, uint64_t *words);
+		      struct btrfs_policy_chunk *chunk, uint64_t *stripe_data);
 
-/* Extents of a chunk become used or free again; what a device does not have is no matter. */
+/* Marks extents of a chunk used or free; ignores parts beyond the end of a device. */
 int bp_array_use(struct bp_candidate *array, size_t count, const struct btrfs_policy_chunk *chunk);
 int bp_array_release(struct bp_candidate *array, size_t count,
 		     const struct btrfs_policy_chunk *chunk);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns what-ifs: a picture changed as if roles, profiles or devices were others,
- * and how much would fit then.  Changes the picture only, never anything real.
+ * What-ifs: changes a snapshot to assumed roles, profiles or devices, and computes
+ * the remaining capacity.  Changes the snapshot only, never a file system.
  */
 #include <ctype.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "allocator/array.h"
 #include "allocator/placement.h"
 
-/* What would fit is counted chunk by chunk, which takes as long as there are chunks. */
+/* Capacity is counted chunk by chunk, so the time grows with the size of devices. */
 #define ASSUMED_SIZE_MAX (1ULL << 50)
 
 /* ---- Words -------------------------------------------------------------- */
@@ -77,7 +77,7 @@ static int assume_loss(struct btrfs_policy_fs *fs, struct btrfs_policy_placement
 						    devids[i]);
 
 		candidate->writeable = false;
-		candidate->room = 0;
+		candidate->free_space = 0;
 		candidate->lost = true;
 		placement->devices[candidate - placement->candidates].unallocated = 0;
 	}
@@ -130,7 +130,8 @@ static int assume_device(struct btrfs_policy_fs *fs, struct btrfs_policy_placeme
 	last = placement->device_count > 1 ? candidate[-1].devid : 0;
 	*candidate = (struct bp_candidate){
 		.devid = last + 1, .role = fs->info.mixed ? 0 : role, .writeable = true,
-		.size = size, .room = size > BP_DEVICE_RESERVED ? size - BP_DEVICE_RESERVED : 0,
+		.size = size,
+		.free_space = size > BP_DEVICE_RESERVED ? size - BP_DEVICE_RESERVED : 0,
 	};
 	placement->devices[placement->device_count - 1] = (struct btrfs_policy_device_usage){
 		.devid = candidate->devid, .role = role, .size = size, .unallocated = size,
@@ -174,7 +175,7 @@ static int take_word(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *
 	return bad(fs, key, word);
 }
 
-/* A word with "=" has a key, which holds for the words behind it. */
+/* A word with "=" has a key, which also applies to the words after it. */
 static int take_words(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement,
 		      char *text)
 {
@@ -207,7 +208,7 @@ BP_PUBLIC int btrfs_policy_placement_assume(struct btrfs_policy_fs *fs,
 	return ret ? ret : bp_placement_sum(fs, placement);
 }
 
-/* ---- How much would fit ------------------------------------------------- */
+/* ---- Capacity ----------------------------------------------------------- */
 
 static uint32_t lost_stripes(struct btrfs_policy_placement *placement,
 			     const struct btrfs_policy_chunk *chunk)
@@ -253,56 +254,57 @@ static uint64_t type_of_new(const struct btrfs_policy_placement *placement,
 	return bp_type_of_new(flags[kind], profiles, writeable);
 }
 
-static int count_room(struct btrfs_policy_placement *placement, enum btrfs_policy_kind kind,
-		      uint64_t *room)
+static int count_capacity(struct btrfs_policy_placement *placement, enum btrfs_policy_kind kind,
+		      uint64_t *capacity)
 {
 	uint64_t type = type_of_new(placement, kind);
 	struct btrfs_policy_chunk made;
 	size_t count = placement->device_count;
-	_cleanup_free_ uint64_t *words = calloc(2 * bp_stripes_most(count) + 1, sizeof(*words));
+	_cleanup_free_ uint64_t *stripe_data =
+		calloc(2 * bp_stripes_most(count) + 1, sizeof(*stripe_data));
 	struct bp_candidate *array = bp_array_new(placement->candidates, count);
-	int ret = array && words ? 0 : -ENOMEM;
+	int ret = array && stripe_data ? 0 : -ENOMEM;
 
-	*room = 0;
+	*capacity = 0;
 	for (size_t i = 0; i < placement->chunk_count; i++) {
 		const struct btrfs_policy_chunk *chunk = &placement->chunks[i];
 
-		/* Chunks that lost a part of theirs stay. */
+		/* Chunks that lost a stripe keep the space of their other stripes. */
 		if (!ret)
 			ret = bp_array_use(array, count, chunk);
 		if (chunk->type == type && !lost_stripes(placement, chunk))
-			*room += chunk->length - chunk->used;
+			*capacity += chunk->length - chunk->used;
 	}
 	while (!ret) {
-		ret = bp_array_allocate(array, count, type, &made, words);
+		ret = bp_array_allocate(array, count, type, &made, stripe_data);
 		if (!ret)
-			*room += made.length;
+			*capacity += made.length;
 	}
 	bp_array_free(array, count);
 	return ret == -ENOSPC ? 0 : ret;
 }
 
-BP_PUBLIC int btrfs_policy_placement_fits(struct btrfs_policy_fs *fs,
+BP_PUBLIC int btrfs_policy_placement_capacity(struct btrfs_policy_fs *fs,
 					      struct btrfs_policy_placement *placement,
-					      struct btrfs_policy_fits *fits)
+					      struct btrfs_policy_remaining_capacity *capacity)
 {
 	enum btrfs_policy_kind data = fs->info.mixed ? BTRFS_POLICY_KIND_MIXED :
 						       BTRFS_POLICY_KIND_DATA;
 	enum btrfs_policy_kind metadata = fs->info.mixed ? BTRFS_POLICY_KIND_MIXED :
 							   BTRFS_POLICY_KIND_METADATA;
 
-	memset(fits, 0, sizeof(*fits));
-	fits->data_profile = bp_profile_of(type_of_new(placement, data))->name;
-	fits->metadata_profile = bp_profile_of(type_of_new(placement, metadata))->name;
+	memset(capacity, 0, sizeof(*capacity));
+	capacity->data_profile = bp_profile_of(type_of_new(placement, data))->name;
+	capacity->metadata_profile = bp_profile_of(type_of_new(placement, metadata))->name;
 	for (size_t i = 0; i < placement->chunk_count; i++) {
 		const struct btrfs_policy_chunk *chunk = &placement->chunks[i];
 		uint32_t lost = lost_stripes(placement, chunk);
 
-		fits->degraded_chunks += lost && survives(chunk, lost);
-		fits->lost_chunks += lost && !survives(chunk, lost);
+		capacity->degraded_chunks += lost && survives(chunk, lost);
+		capacity->lost_chunks += lost && !survives(chunk, lost);
 	}
-	if (count_room(placement, data, &fits->data) ||
-	    count_room(placement, metadata, &fits->metadata))
+	if (count_capacity(placement, data, &capacity->data) ||
+	    count_capacity(placement, metadata, &capacity->metadata))
 		return bp_nomem(fs);
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the tree of holes: a treap by address whose nodes also know the longest
- * hole below them.  Nodes are indices into one array, which may move when it
- * grows, so nothing keeps a pointer across a call that adds.
+ * The tree of holes: a treap by address whose nodes also store the longest hole
+ * below them.  Nodes are indices into one array, which may move when it
+ * grows, so no pointer is valid after a call that adds.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -136,7 +136,7 @@ static void find_neighbours(const struct bp_holes *holes, uint64_t start, uint32
 	}
 }
 
-/* What is above a hole learns of its new length; it may have grown to the left, up to its neighbour. */
+/* Updates the nodes above a hole; it may have grown to the left, up to its neighbour. */
 static void update_above(struct bp_holes *holes, uint32_t at, uint32_t changed)
 {
 	const struct bp_hole *nodes = holes->nodes;
@@ -207,7 +207,7 @@ int bp_holes_add(struct bp_holes *holes, uint64_t start, uint64_t length)
 	return 0;
 }
 
-/* What of the hole lies outside of the range stays free. */
+/* The parts of the hole outside of the range stay free. */
 static uint32_t leave_rest(struct bp_holes *holes, uint32_t tree, uint32_t at, uint64_t start,
 			   uint64_t end)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The unallocated extents of one device, ordered by address, so that the first
- * hole that is large enough is found in the time it takes to go down a tree.
- * Knows bytes only; what stands between the holes is nobody's business here.
+ * hole that is large enough is found in logarithmic time.  Stores no contents of the
+ * allocated extents.
  */
 #ifndef BP_HOLES_H
 #define BP_HOLES_H

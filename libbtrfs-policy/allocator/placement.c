@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the picture of all chunks: reading it from the chunk tree and the block
- * groups, and its sums.  The verdict on each chunk is select.c's.
+ * The snapshot of all chunks: reads the chunk tree and the block groups, and sums
+ * them.  select.c classifies each chunk.
  */
 #include <string.h>
 
@@ -138,7 +138,7 @@ static int read_usage(struct btrfs_policy_fs *fs, struct btrfs_policy_placement 
 
 /* ---- Devices ------------------------------------------------------------ */
 
-/* With mixed block groups roles count for nothing, for system chunks neither. */
+/* With mixed block groups roles have no effect, also for system chunks. */
 static int take_devices(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
 {
 	placement->devices = calloc(fs->device_count, sizeof(*placement->devices));
@@ -158,7 +158,7 @@ static int take_devices(struct btrfs_policy_fs *fs, struct btrfs_policy_placemen
 			.devid = pub->devid, .size = pub->size,
 			.role = fs->info.mixed ? BTRFS_POLICY_ROLE_DATA_PREFERRED : pub->role,
 			.writeable = fs->devices[i].writeable,
-			.room = left > BP_DEVICE_RESERVED ? left - BP_DEVICE_RESERVED : 0,
+			.free_space = left > BP_DEVICE_RESERVED ? left - BP_DEVICE_RESERVED : 0,
 		};
 	}
 	return 0;
@@ -266,7 +266,8 @@ int bp_placement_sum(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *
 	for (size_t i = 0; !ret && i < placement->chunk_count; i++) {
 		struct btrfs_policy_chunk *chunk = &placement->chunks[i];
 
-		chunk->misplaced = bp_judge(placement->candidates, placement->device_count, chunk);
+		chunk->misplaced = bp_classify(placement->candidates, placement->device_count,
+					       chunk);
 		ret = add_chunk(placement, chunk);
 	}
 	return ret ? bp_nomem(fs) : 0;
@@ -294,7 +295,7 @@ BP_PUBLIC int btrfs_policy_placement_read(struct btrfs_policy_fs *fs,
 		ret = read_usage(fs, new);
 	if (ret)
 		return ret;
-	/* What metadata keeps back for itself; unknown to kernels that do not show it. */
+	/* The global reserve of metadata; older kernels do not show it. */
 	ret = bp_sysfs_read(fs, "allocation/global_rsv_size", 0, &reserve);
 	if (ret && ret != -ENOENT)
 		return ret;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The picture of all chunks as the allocator's model, plans and balances share it.
+ * The snapshot of all chunks, shared by the allocator's model, plans and balances.
  */
 #ifndef BP_PLACEMENT_H
 #define BP_PLACEMENT_H
@@ -24,7 +24,7 @@ struct btrfs_policy_placement {
 	bool remap_tree; /* the feature is on */
 };
 
-/* placement.c; for tests also: judge and sum chunks that are there already */
+/* placement.c; for tests also: classify and sum chunks that were added */
 int bp_placement_add_chunk(struct btrfs_policy_placement *placement,
 			   const struct btrfs_policy_chunk *chunk);
 int bp_placement_sum(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement);

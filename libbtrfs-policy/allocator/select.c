@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the prediction of what the kernel's chunk allocator does, and the verdict
- * on a chunk that exists.  Who is chosen is decided by the code shared with
- * the kernel series; here is only what surrounds it: how large chunks are made
- * and what a device offers.  Pure: knows no file system and no kernel.
+ * Predicts the choice of the kernel's chunk allocator, and classifies existing
+ * chunks.  The code shared with the kernel series chooses the devices; this file
+ * computes its input: the limits of a chunk and the space that a device offers.
+ * Pure: does not use a file system or a kernel.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #define MIB (1024 * KIB)
 #define GIB (1024 * MIB)
 #define STRIPE_UNIT (64 * KIB)
-/* The superblock's list of system chunks has no room for wider ones. */
+/* The superblock's list of system chunks cannot hold wider ones. */
 #define SYSTEM_DEVS_MAX 29U
 
 struct bp_candidate *bp_candidate_find(struct bp_candidate *candidates, size_t count,
@@ -90,7 +90,7 @@ static void set_limits(struct btrfs_role_profile *limits, const struct bp_candid
 
 /* ---- Selection ---------------------------------------------------------- */
 
-static int by_room(const void *a, const void *b)
+static int by_free_space(const void *a, const void *b)
 {
 	const struct btrfs_device_info *left = a, *right = b;
 
@@ -102,29 +102,29 @@ static int by_room(const void *a, const void *b)
 }
 
 /*
- * Bytes of the device that chunks of the type may have in all.  Of what is kept for
- * system chunks the first MiB, which no chunk gets, is a part.
+ * Bytes of the device that chunks of the type may still take.  The space kept for
+ * system chunks includes the first MiB, which no chunk gets.
  */
-uint64_t bp_candidate_room_for(const struct bp_candidate *candidate, uint64_t type)
+uint64_t bp_candidate_free_space_for(const struct bp_candidate *candidate, uint64_t type)
 {
 	uint64_t kept = 0;
 
 	if (!candidate->writeable || bp_excluded(candidate, type))
 		return 0;
 	if (!(type & BTRFS_BLOCK_GROUP_SYSTEM))
-		kept = btrfs_role_system_room(bp_role_core(candidate->role), candidate->size);
+		kept = btrfs_role_system_space(bp_role_core(candidate->role), candidate->size);
 	if (kept <= BP_DEVICE_RESERVED)
-		return candidate->room;
+		return candidate->free_space;
 	kept -= BP_DEVICE_RESERVED;
-	return candidate->room > kept ? candidate->room - kept : 0;
+	return candidate->free_space > kept ? candidate->free_space - kept : 0;
 }
 
-/* In one piece; room that nobody looked into is in one piece. */
+/* The longest extent; without a map of extents all free space counts as one. */
 uint64_t bp_candidate_offer(const struct bp_candidate *candidate, uint64_t type)
 {
-	uint64_t room = bp_candidate_room_for(candidate, type);
+	uint64_t space = bp_candidate_free_space_for(candidate, type);
 
-	return candidate->hole ? min_u64(candidate->hole, room) : room;
+	return candidate->hole ? min_u64(candidate->hole, space) : space;
 }
 
 static uint32_t gather(const struct bp_candidate *candidates, size_t count, uint64_t type,
@@ -138,11 +138,11 @@ static uint32_t gather(const struct bp_candidate *candidates, size_t count, uint
 		if (offer < STRIPE_UNIT * limits->dev_stripes)
 			continue;
 		info[found].dev = (void *)&candidates[i];
-		info[found].total_avail = candidates[i].room;
+		info[found].total_avail = candidates[i].free_space;
 		info[found].max_avail = min_u64(offer, limits->max_stripe * limits->dev_stripes);
 		info[found++].rank = rank_of(&candidates[i], type);
 	}
-	qsort(info, found, sizeof(*info), by_room);
+	qsort(info, found, sizeof(*info), by_free_space);
 	return found;
 }
 
@@ -181,8 +181,8 @@ int bp_select(const struct bp_candidate *candidates, size_t count, uint64_t type
 }
 
 /*
- * Bytes of a device's part of a chunk below which a chunk is hardly worth its
- * name, as the kernel draws that line for devices with crumbs of room.
+ * The minimum of free bytes on a device for a useful chunk; the kernel avoids
+ * devices with less, see BTRFS_ROLE_RANK_BELOW_MIN.
  */
 uint64_t bp_worthwhile(const struct bp_candidate *candidates, size_t count, uint64_t type)
 {
@@ -202,8 +202,8 @@ uint64_t bp_largest_chunk(const struct bp_candidate *candidates, size_t count, u
 }
 
 /*
- * What the allocator makes for a kind when chunks of `profiles` exist: of those
- * that the number of devices allows the one with most redundancy.
+ * The type of the next chunk of a kind when chunks of `profiles` exist: the most
+ * redundant profile that the number of devices allows.
  */
 uint64_t bp_type_of_new(uint64_t kind_flags, uint64_t profiles, uint32_t writeable)
 {
@@ -219,9 +219,9 @@ uint64_t bp_type_of_new(uint64_t kind_flags, uint64_t profiles, uint32_t writeab
 	return kind_flags;
 }
 
-/* ---- Verdict on a chunk ------------------------------------------------- */
+/* ---- Classification of a chunk ------------------------------------------ */
 
-static bool stands_on(const struct btrfs_policy_chunk *chunk, uint64_t devid, uint32_t before)
+static bool is_on(const struct btrfs_policy_chunk *chunk, uint64_t devid, uint32_t before)
 {
 	for (uint32_t i = 0; i < before; i++)
 		if (chunk->devids[i] == devid)
@@ -229,7 +229,7 @@ static bool stands_on(const struct btrfs_policy_chunk *chunk, uint64_t devid, ui
 	return false;
 }
 
-enum btrfs_policy_misplaced bp_judge(struct bp_candidate *candidates, size_t count,
+enum btrfs_policy_misplaced bp_classify(struct bp_candidate *candidates, size_t count,
 				     const struct btrfs_policy_chunk *chunk)
 {
 	struct btrfs_role_chunk where = {};
@@ -240,7 +240,7 @@ enum btrfs_policy_misplaced bp_judge(struct bp_candidate *candidates, size_t cou
 			bp_candidate_find(candidates, count, chunk->devids[i]);
 		enum btrfs_role_rank rank;
 
-		if (!candidate || stands_on(chunk, chunk->devids[i], i))
+		if (!candidate || is_on(chunk, chunk->devids[i], i))
 			continue;
 		rank = rank_of(candidate, chunk->type);
 		where.first += rank == BTRFS_ROLE_RANK_FIRST;
@@ -252,12 +252,13 @@ enum btrfs_policy_misplaced bp_judge(struct bp_candidate *candidates, size_t cou
 	if (!where.other)
 		return BTRFS_POLICY_PLACED;
 	set_limits(&limits, candidates, count, chunk->type);
-	/* A device is vacant that has room for as much as the chunk takes elsewhere. */
+	/* A device is vacant if its free space can hold the chunk's bytes of one device. */
 	for (size_t i = 0; i < count; i++)
 		where.vacant += candidates[i].writeable &&
-				candidates[i].room >= chunk->stripe_length * limits.dev_stripes &&
+				candidates[i].free_space >=
+					chunk->stripe_length * limits.dev_stripes &&
 				rank_of(&candidates[i], chunk->type) == BTRFS_ROLE_RANK_FIRST &&
-				!stands_on(chunk, candidates[i].devid, chunk->stripes);
+				!is_on(chunk, candidates[i].devid, chunk->stripes);
 	return btrfs_role_misplaced(&where, &limits) ? BTRFS_POLICY_ON_SECOND_CHOICE :
 							     BTRFS_POLICY_PLACED;
 }

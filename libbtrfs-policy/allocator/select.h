@@ -10,34 +10,34 @@
 
 #include "btrfs-policy.h"
 
-/* select.c: a device as the allocator sees it, real or imagined */
+/* select.c: a device as the allocator sees it, real or simulated */
 struct bp_candidate {
 	uint64_t devid;
 	enum btrfs_policy_role role;
 	bool writeable;
 	uint64_t size;
-	uint64_t room; /* bytes that chunks could take */
+	uint64_t free_space; /* unallocated bytes, without the first MiB */
 	uint64_t hole; /* the most of them in one piece; 0: all */
 	bool lost;     /* in a what-if */
 	struct bp_holes *holes; /* where it is unallocated; NULL: only how much is known */
 };
 
-/* Nothing is ever put into the first MiB of a device. */
+/* btrfs does not allocate the first MiB of a device. */
 #define BP_DEVICE_RESERVED (1024ULL * 1024)
 
 struct bp_candidate *bp_candidate_find(struct bp_candidate *candidates, size_t count,
 				       uint64_t devid);
 size_t bp_stripes_most(size_t candidates);
-/* `devids` has room for bp_stripes_most(); `hole`: the length looked for on each device */
+/* `devids` holds bp_stripes_most(); `hole`: the length searched on each device */
 int bp_select(const struct bp_candidate *candidates, size_t count, uint64_t type,
 	      struct btrfs_policy_chunk *chunk, uint64_t *devids, uint64_t *hole);
-enum btrfs_policy_misplaced bp_judge(struct bp_candidate *candidates, size_t count,
+enum btrfs_policy_misplaced bp_classify(struct bp_candidate *candidates, size_t count,
 				     const struct btrfs_policy_chunk *chunk);
 uint32_t bp_not_first_choice(struct bp_candidate *candidates, size_t count, uint64_t type,
 			     const uint64_t *devids, uint32_t stripes);
 bool bp_candidate_misuses(const struct bp_candidate *candidate,
 			  const struct btrfs_policy_chunk *chunk);
-uint64_t bp_candidate_room_for(const struct bp_candidate *candidate, uint64_t type);
+uint64_t bp_candidate_free_space_for(const struct bp_candidate *candidate, uint64_t type);
 uint64_t bp_candidate_offer(const struct bp_candidate *candidate, uint64_t type);
 uint64_t bp_worthwhile(const struct bp_candidate *candidates, size_t count, uint64_t type);
 uint64_t bp_largest_chunk(const struct bp_candidate *candidates, size_t count, uint64_t type);

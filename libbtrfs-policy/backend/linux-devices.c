@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Part of the real machine: what libudev knows of devices and libmount of
- * mounts.  Opens no files itself.
+ * Part of the real machine: properties of devices from libudev and mounts from
+ * libmount.  Opens no files itself.
  */
 #include <fcntl.h>
 #include <libmount.h>
@@ -43,8 +43,8 @@ static const char *transport_of(struct udev_device *disk)
 	return NULL;
 }
 
-/* What nobody knows stays unknown; only lack of memory is an error. */
-int bp_linux_facts(void *self, const char *path, struct btrfs_policy_device *facts)
+/* Missing properties stay unknown; only lack of memory is an error. */
+int bp_linux_properties(void *self, const char *path, struct btrfs_policy_device *properties)
 {
 	BP_CLEANUP(udev_unref_at_end) struct udev *udev = udev_new();
 	BP_CLEANUP(udev_device_unref_at_end) struct udev_device *device = NULL;
@@ -53,7 +53,7 @@ int bp_linux_facts(void *self, const char *path, struct btrfs_policy_device *fac
 	struct stat st;
 	int ret;
 
-	facts->rotational = BTRFS_POLICY_UNKNOWN;
+	properties->rotational = BTRFS_POLICY_UNKNOWN;
 	if (!udev)
 		return -ENOMEM;
 	if (stat(path, &st) < 0 || !S_ISBLK(st.st_mode))
@@ -61,20 +61,20 @@ int bp_linux_facts(void *self, const char *path, struct btrfs_policy_device *fac
 	device = udev_device_new_from_devnum(udev, 'b', st.st_rdev);
 	if (!device)
 		return 0;
-	/* What partitions of it share; the parent belongs to the child. */
+	/* Properties that partitions share; the parent belongs to the child. */
 	disk = udev_device_get_parent_with_subsystem_devtype(device, "block", "disk");
 	if (!disk)
 		disk = device;
 	text = udev_device_get_sysattr_value(disk, "queue/rotational");
 	if (text)
-		facts->rotational = *text == '1' ? BTRFS_POLICY_YES : BTRFS_POLICY_NO;
-	/* 0 also for what does not turn; udev has the number from the disk itself. */
+		properties->rotational = *text == '1' ? BTRFS_POLICY_YES : BTRFS_POLICY_NO;
+	/* 0 also for devices that do not rotate; udev reads the number from the disk. */
 	text = udev_device_get_property_value(disk, "ID_ATA_ROTATION_RATE_RPM");
-	facts->rotation_rate = text ? strtoul(text, NULL, 10) : 0;
+	properties->rotation_rate = text ? strtoul(text, NULL, 10) : 0;
 	text = udev_device_get_sysattr_value(disk, "device/model");
 	ret = copy_text(text ? text : udev_device_get_property_value(disk, "ID_MODEL"),
-			&facts->model);
-	return ret ? ret : copy_text(transport_of(disk), &facts->transport);
+			&properties->model);
+	return ret ? ret : copy_text(transport_of(disk), &properties->transport);
 }
 
 /* ---- Mounts ------------------------------------------------------------- */

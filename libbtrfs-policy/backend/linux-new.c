@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Part of the real machine: what is on a block device that is to be added, by
- * libblkid, and how it is removed.  Returns 0 or -errno, decides nothing.
+ * Part of the real machine: signatures on a block device that is to be added, by
+ * libblkid, and their removal.  Returns 0 or -errno, makes no decisions.
  */
 #include <blkid.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "backend/linux.h"
 #include "core/base.h"
 
-/* As long as it is open in this way nobody else can mount it or put it into an array. */
+/* While it is open exclusively, no other process can mount it or add it to an array. */
 static int open_exclusively(const char *path, int *fd)
 {
 	*fd = open(path, O_RDWR | O_EXCL | O_CLOEXEC);
@@ -34,7 +34,7 @@ static int new_probe(int fd, blkid_probe *probe)
 	return -EIO;
 }
 
-/* 0 with the name of the next thing on the device, or NULL behind the last one. */
+/* 0 with the name of the next signature on the device, or NULL after the last one. */
 static int next_signature(blkid_probe probe, const char **name)
 {
 	int ret = blkid_do_probe(probe);
@@ -48,7 +48,7 @@ static int next_signature(blkid_probe probe, const char **name)
 	return 0;
 }
 
-int bp_linux_look_at_new(void *self, const char *path, char **signature)
+int bp_linux_probe_new(void *self, const char *path, char **signature)
 {
 	const char *name;
 	blkid_probe probe;

@@ -2,7 +2,7 @@
 /*
  * Part of the real machine: files of saved settings, and which file system a
  * bdi device is.  A file is written whole or not at all, also when power fails or
- * any call does.  Returns 0 or -errno, prints nothing, knows no setting.
+ * any call does.  Returns 0 or -errno, does not print, does not parse settings.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "backend/linux.h"
 #include "core/handle.h"
 
-/* A file that is longer was not written by anybody who meant it. */
+/* A longer file cannot be a valid one. */
 #define LONGEST 65536
 
 static inline void close_at_end(int *fd)

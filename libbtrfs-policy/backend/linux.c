@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The real machine.  This folder alone names /sys and makes ioctls.  Returns 0 or
- * -errno, prints nothing, decides nothing.
+ * -errno, does not print, makes no decisions.
  */
 #include <btrfsutil.h>
 #include <fcntl.h>
@@ -266,8 +266,8 @@ const struct bp_backend bp_backend_linux = {
 	.sysfs_read = linux_sysfs_read,
 	.sysfs_write = linux_sysfs_write,
 	.device_number = linux_device_number,
-	.facts = bp_linux_facts,
-	.look_at_new = bp_linux_look_at_new,
+	.properties = bp_linux_properties,
+	.probe_new = bp_linux_probe_new,
 	.wipe = bp_linux_wipe,
 	.add_device = linux_add_device,
 	.saved_read = bp_linux_saved_read,

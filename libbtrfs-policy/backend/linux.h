@@ -12,8 +12,8 @@ extern const struct bp_backend bp_backend_linux;
 int bp_linux_mount_of(void *self, const char *path, char **target, char **fstype,
 		      bool *ignores_roles);
 int bp_linux_mounts(void *self, char ***targets);
-int bp_linux_facts(void *self, const char *path, struct btrfs_policy_device *device);
-int bp_linux_look_at_new(void *self, const char *path, char **signature);
+int bp_linux_properties(void *self, const char *path, struct btrfs_policy_device *device);
+int bp_linux_probe_new(void *self, const char *path, char **signature);
 int bp_linux_wipe(void *self, const char *path);
 
 int bp_linux_saved_read(void *self, const char *fsid, char **text);

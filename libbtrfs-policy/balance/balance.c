@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the run: look, plan, move one chunk, look again, until nothing is left
- * that could be moved.  A chunk that the kernel finds no room for is put off
- * until others have moved.  It ends for certain: there are a few rounds, in each
- * only chunks of its first picture are moved, each of them once, and what was put
- * off is tried again only if something has moved since.
+ * The run: read a snapshot, plan, move one chunk, read again, until no chunk is left
+ * that could be moved.  A chunk that the kernel finds no space for is deferred until
+ * others have moved.  The run terminates: there are at most ROUNDS rounds, each moves
+ * only chunks of its first snapshot, each of them once, and retries deferred chunks
+ * only if another chunk has moved since.
  */
 #include <string.h>
 
 #include "balance/balance.h"
 
-/* One, another for what the kernel made on the wrong devices meanwhile, one to spare. */
+/* One, another for chunks that the kernel made on the wrong devices, one to spare. */
 #define ROUNDS 3
 
-/* What becomes of a chunk of the round's first picture. */
-enum { WAITS, PUT_OFF, MOVED };
+/* State of a chunk of the round's first snapshot. */
+enum { WAITS, DEFERRED, MOVED };
 
 struct run {
 	struct btrfs_policy_fs *fs;
@@ -27,11 +27,11 @@ struct run {
 	unsigned int rounds;
 	uint64_t round_used; /* bytes in misplaced chunks when the last one began */
 	uint64_t round_misplaced; /* how many chunks these were */
-	uint64_t *chunks;  /* of the round's first picture: addresses, ascending */
+	uint64_t *chunks;  /* of the round's first snapshot: addresses, ascending */
 	uint8_t *fates;	   /* of each of them */
 	size_t chunk_count;
-	size_t put_off;	   /* of those */
-	bool moved_since;  /* something, after the first of them was put off */
+	size_t deferred;	   /* of those */
+	bool moved_since;  /* a chunk, after the first of them was deferred */
 	struct btrfs_policy_placement *placement;
 	struct btrfs_policy_plan *plan;
 	uint64_t floor;	  /* metadata slack, as the first plan says */
@@ -56,7 +56,7 @@ static int by_address(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
-/* NULL if it was not in the round's first picture. */
+/* NULL if it was not in the round's first snapshot. */
 static uint8_t *fate_of(const struct run *run, uint64_t logical)
 {
 	const uint64_t *entry = bsearch(&logical, run->chunks, run->chunk_count,
@@ -65,7 +65,7 @@ static uint8_t *fate_of(const struct run *run, uint64_t logical)
 	return entry ? &run->fates[entry - run->chunks] : NULL;
 }
 
-/* Which chunks of a picture are not to be moved; before the first round every one may be. */
+/* Chunks of a snapshot that must not be moved; before the first round there are none. */
 static bool *fixed_chunks(const struct run *run, const struct btrfs_policy_placement *placement)
 {
 	bool *fixed = calloc(placement->chunk_count + 1, sizeof(*fixed));
@@ -85,39 +85,39 @@ static const struct btrfs_policy_chunk *next_chunk(const struct run *run)
 	return step ? step->chunk : NULL;
 }
 
-/* ---- Chunks that the kernel found no room for --------------------------- */
+/* ---- Deferred chunks ---------------------------------------------------- */
 
-static int look(struct run *run);
+static int rescan(struct run *run);
 
-static int put_off(struct run *run, uint64_t logical)
+static int defer(struct run *run, uint64_t logical)
 {
-	if (!run->put_off++)
+	if (!run->deferred++)
 		run->moved_since = false;
-	*fate_of(run, logical) = PUT_OFF;
-	return look(run);
+	*fate_of(run, logical) = DEFERRED;
+	return rescan(run);
 }
 
-/* All of them, if anything has moved: there may be room now. */
+/* All deferred chunks, if another one has moved: there may be space now. */
 static bool try_again(struct run *run)
 {
-	if (!run->put_off || !run->moved_since)
+	if (!run->deferred || !run->moved_since)
 		return false;
 	for (size_t i = 0; i < run->chunk_count; i++)
-		if (run->fates[i] == PUT_OFF)
+		if (run->fates[i] == DEFERRED)
 			run->fates[i] = WAITS;
-	run->put_off = 0;
+	run->deferred = 0;
 	return true;
 }
 
-/* The next one from `at` on that is out of place still, or NULL. */
-static const struct btrfs_policy_chunk *next_put_off(const struct run *run, size_t *at)
+/* The next deferred chunk from `at` on that is still misplaced, or NULL. */
+static const struct btrfs_policy_chunk *next_deferred(const struct run *run, size_t *at)
 {
 	const struct btrfs_policy_chunk *chunk;
 
-	while (run->put_off && *at < run->chunk_count) {
+	while (run->deferred && *at < run->chunk_count) {
 		size_t i = (*at)++;
 
-		if (run->fates[i] != PUT_OFF)
+		if (run->fates[i] != DEFERRED)
 			continue;
 		chunk = bp_placement_find(run->placement, run->chunks[i]);
 		if (chunk && chunk->misplaced)
@@ -135,7 +135,7 @@ static uint64_t elapsed(const struct run *run)
 
 #define SECOND_NS 1000000000ULL
 
-/* The rest is taken to go on at the rate so far. */
+/* Assumes that the rest moves at the rate so far. */
 static int tick(void *user)
 {
 	struct run *run = user;
@@ -159,7 +159,7 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* As far as the limit lets it: the plan first, then what is tried again behind it. */
+/* Up to the limit: the steps of the plan, then deferred chunks. */
 static void set_progress(struct run *run, const struct btrfs_policy_chunk *next)
 {
 	struct btrfs_policy_progress *progress = &run->progress;
@@ -172,7 +172,7 @@ static void set_progress(struct run *run, const struct btrfs_policy_chunk *next)
 	for (uint64_t i = 0; next && i < most; i++) {
 		const struct btrfs_policy_step *step = btrfs_policy_plan_step(run->plan, i);
 		const struct btrfs_policy_chunk *chunk =
-			step ? step->chunk : next_put_off(run, &at);
+			step ? step->chunk : next_deferred(run, &at);
 
 		if (!chunk)
 			break;
@@ -180,14 +180,14 @@ static void set_progress(struct run *run, const struct btrfs_policy_chunk *next)
 		progress->bytes_total += chunk->used;
 	}
 	progress->logical = next ? next->logical : 0;
-	/* At the end it stays the kind of the last chunk. */
+	/* At the end the kind of the last chunk remains. */
 	if (next)
 		progress->kind = next->kind;
 }
 
-/* ---- Looking ------------------------------------------------------------ */
+/* ---- Scanning ----------------------------------------------------------- */
 
-/* Misplaced chunks that were not there before: what was moved went wrong again. */
+/* New misplaced chunks: the kernel moved the data to the wrong devices again. */
 static bool landed_wrong(const struct btrfs_policy_placement *before,
 			 const struct btrfs_policy_placement *after)
 {
@@ -200,7 +200,7 @@ static bool landed_wrong(const struct btrfs_policy_placement *before,
 	return false;
 }
 
-static int look(struct run *run)
+static int rescan(struct run *run)
 {
 	struct btrfs_policy_placement *before = run->placement;
 	struct btrfs_policy_placement *now = NULL;
@@ -222,7 +222,7 @@ static int look(struct run *run)
 	fixed = fixed_chunks(run, now);
 	if (!fixed)
 		return bp_nomem(run->fs);
-	ret = bp_plan_new(run->fs, now, 0, run->floor, fixed, run->put_off, &run->plan);
+	ret = bp_plan_new(run->fs, now, 0, run->floor, fixed, run->deferred, &run->plan);
 	if (!ret)
 		run->floor = btrfs_policy_plan_summary(run->plan)->slack_floor;
 	return ret;
@@ -240,7 +240,7 @@ static uint64_t misplaced_used(const struct btrfs_policy_placement *placement)
 	return used;
 }
 
-/* Only chunks that are there now may be moved in it. */
+/* A round moves only chunks of the snapshot at its start. */
 static int begin_round(struct run *run)
 {
 	size_t count = run->placement->chunk_count;
@@ -263,13 +263,13 @@ static int begin_round(struct run *run)
 }
 
 /*
- * The kernel makes chunks for its own work, too, where there is room at that moment;
- * better room comes later.  A round that put nothing right is the last.
+ * The kernel also makes chunks for its own work, where space is free at that moment;
+ * better devices may get space later.  A round without an improvement is the last.
  */
 static bool needs_round(const struct run *run)
 {
 	if (!run->report->still_misplaced || run->rounds == ROUNDS || !run->fs->enforced ||
-	    run->put_off || btrfs_policy_plan_blocked(run->plan))
+	    run->deferred || btrfs_policy_plan_blocked(run->plan))
 		return false;
 	return run->report->still_misplaced < run->round_misplaced ||
 	       misplaced_used(run->placement) < run->round_used;
@@ -281,9 +281,9 @@ static int next_round(struct run *run)
 
 	run->report->considered += run->report->still_misplaced;
 	run->report->misplaced += run->report->still_misplaced;
-	/* The plan knows only what could be moved in the last one. */
+	/* The plan has only chunks that could be moved in the last one. */
 	if (!ret)
-		ret = look(run);
+		ret = rescan(run);
 	return ret;
 }
 
@@ -296,7 +296,7 @@ static enum btrfs_policy_balance_end end_of(int err, bool paused)
 	return BTRFS_POLICY_END_FAILED;
 }
 
-/* Wait until nothing else is at work; the picture is old then and taken anew. */
+/* Waits for other exclusive operations to end, then reads a new snapshot. */
 static int wait_turn(struct run *run)
 {
 	bool can_wait;
@@ -306,7 +306,7 @@ static int wait_turn(struct run *run)
 	if (ret != -EBUSY || !can_wait || !run->options.enqueue)
 		return ret;
 	ret = bp_exclusive_wait(run->fs, true, tick, run);
-	return ret ? ret : look(run);
+	return ret ? ret : rescan(run);
 }
 
 static int stop(struct run *run)
@@ -327,7 +327,7 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 	if (ret == -EBUSY && run->options.enqueue)
 		return tick(run) ? stop(run) : 0;
 	if (ret == -ENOSPC)
-		return put_off(run, chunk->logical);
+		return defer(run, chunk->logical);
 	if (ret) {
 		run->report->end = end_of(ret, paused);
 		return ret;
@@ -339,7 +339,7 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 	run->report->relocated_used += moved ? used : 0;
 	run->skipped += !moved;
 	run->moved_since |= moved;
-	return look(run);
+	return rescan(run);
 }
 
 static int end_without_chunk(struct run *run)
@@ -352,17 +352,17 @@ static int end_without_chunk(struct run *run)
 
 	set_progress(run, NULL);
 	tick(run);
-	refused = next_put_off(run, &at);
+	refused = next_deferred(run, &at);
 	if (!refused && !blocked)
 		return 0;
 	run->report->end = BTRFS_POLICY_END_NO_SPACE;
 	if (!refused)
 		return bp_error(run->fs, -ENOSPC, "%s", blocked);
-	while (next_put_off(run, &at))
+	while (next_deferred(run, &at))
 		more++;
 	others = more ? bp_format(" and %llu more", more) : NULL;
 	return bp_error(run->fs, -ENOSPC,
-			"the kernel found no room to move chunk %llu%s of '%s'; free some space and run it again",
+			"the kernel found no space to move chunk %llu%s of '%s'; free some space and run it again",
 			(unsigned long long)refused->logical, others ? others : "",
 			run->fs->mount_point);
 }
@@ -375,7 +375,7 @@ static int move_all(struct run *run)
 	while (!ret) {
 		chunk = next_chunk(run);
 		if (!chunk && try_again(run)) {
-			ret = look(run);
+			ret = rescan(run);
 			continue;
 		}
 		if (!chunk && needs_round(run)) {
@@ -394,7 +394,7 @@ static int move_all(struct run *run)
 		if (tick(run))
 			return stop(run);
 		ret = wait_turn(run);
-		/* Waiting may have brought a new plan: the chunk is looked up again. */
+		/* Waiting may have replaced the plan, so take its first chunk again. */
 		chunk = ret ? NULL : next_chunk(run);
 		if (chunk)
 			ret = move(run, chunk);
@@ -420,14 +420,14 @@ static int may_run(struct run *run)
 
 static int begin(struct run *run)
 {
-	int ret = bp_leftover_finish(run->fs, &run->paused, tick, run);
+	int ret = bp_interrupted_finish(run->fs, &run->paused, tick, run);
 
 	if (ret)
 		return ret;
 	ret = run->fs->ops->sync(run->fs->backend);
 	if (ret < 0)
 		return bp_failed(run->fs, ret, "cannot sync '%s'", run->fs->mount_point);
-	ret = look(run);
+	ret = rescan(run);
 	if (ret)
 		return ret;
 	ret = bp_may_move_chunks(run->fs, run->placement);
@@ -450,7 +450,7 @@ static char *why_left(const struct run *run)
 		return strdup(run->fs->error);
 	if (blocked)
 		return strdup(blocked);
-	return bp_format("%llu moved and landed wrong again, %llu not moved by the kernel, others came or were left meanwhile",
+	return bp_format("%llu moved but misplaced again, %llu not moved by the kernel, others are new or were left",
 			 (unsigned long long)report->moved_in_vain,
 			 (unsigned long long)run->skipped);
 }
@@ -498,7 +498,7 @@ BP_PUBLIC int btrfs_policy_balance_check(struct btrfs_policy_fs *fs,
 	take_options(&run, options);
 	ret = may_run(&run);
 	if (!ret)
-		ret = bp_leftover_is_ours(fs, &ours);
+		ret = bp_interrupted_is_ours(fs, &ours);
 	if (ret || ours)
 		return ret;
 	ret = bp_exclusive_check(fs, &can_wait);

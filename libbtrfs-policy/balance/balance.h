@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the files behind btrfs_policy_balance() share.
+ * Functions shared by the files that implement btrfs_policy_balance().
  */
 #ifndef BP_BALANCE_H
 #define BP_BALANCE_H
 
 #include "balance/plan.h"
 
-/* leftover.c */
-int bp_leftover_finish(struct btrfs_policy_fs *fs, bool *paused, int (*tick)(void *user),
+/* interrupted.c */
+int bp_interrupted_finish(struct btrfs_policy_fs *fs, bool *paused, int (*tick)(void *user),
 		       void *user);
-int bp_leftover_is_ours(struct btrfs_policy_fs *fs, bool *ours);
-int bp_leftover_is_paused(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused);
+int bp_interrupted_is_ours(struct btrfs_policy_fs *fs, bool *ours);
+int bp_interrupted_is_paused(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused);
 
-/* relocate.c: -ECANCELED, with the words for it */
+/* relocate.c: -ECANCELED, with the error text */
 int bp_canceled(struct btrfs_policy_fs *fs, bool paused);
 /* moved: the kernel says so; paused: a user asked for a pause, else for an end */
 int bp_relocate(struct btrfs_policy_fs *fs, const struct btrfs_policy_chunk *chunk, bool *moved,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns what data and metadata can grow to, and when that is little.  Asks the
- * simulations of assume.c and plan.c; changes nothing.
+ * How far data and metadata can grow, and whether that is little.  Uses the
+ * simulations of assume.c and plan.c.
  */
 #include <string.h>
 
 #include "balance/plan.h"
 
-/* Growth below these is little: times what metadata uses now, parts of all data. */
+/* Growth is little below TIMES the metadata in use, or a PARTS-th of all data. */
 #define TIMES 10
 #define PARTS 10
 
@@ -32,7 +32,7 @@ BP_PUBLIC int btrfs_policy_placement_outlook(struct btrfs_policy_fs *fs,
 					     bool moved, struct btrfs_policy_outlook *outlook)
 {
 	_cleanup_plan_ struct btrfs_policy_plan *plan = NULL;
-	struct btrfs_policy_fits fits;
+	struct btrfs_policy_remaining_capacity capacity;
 	uint64_t metadata, data;
 	int ret;
 
@@ -41,21 +41,21 @@ BP_PUBLIC int btrfs_policy_placement_outlook(struct btrfs_policy_fs *fs,
 		return bp_error(fs, -EOPNOTSUPP,
 				"cannot tell metadata from data on '%s': it has mixed block groups",
 				fs->mount_point);
-	ret = btrfs_policy_placement_fits(fs, placement, &fits);
+	ret = btrfs_policy_placement_capacity(fs, placement, &capacity);
 	if (!ret && moved && !placement->remap_tree) /* with it chunks stay where they are */
 		ret = btrfs_policy_plan_new(fs, placement, 0, &plan);
 	if (ret)
 		return ret;
 	if (plan)
-		fits.metadata = btrfs_policy_plan_summary(plan)->slack_after;
+		capacity.metadata = btrfs_policy_plan_summary(plan)->slack_after;
 	outlook->data_used = used_by(placement, BTRFS_POLICY_KIND_DATA);
-	outlook->data_more = fits.data;
-	outlook->data_profile = fits.data_profile;
+	outlook->data_more = capacity.data;
+	outlook->data_profile = capacity.data_profile;
 	outlook->metadata_used = used_by(placement, BTRFS_POLICY_KIND_METADATA);
 	outlook->metadata_kept = placement->global_reserve;
-	if (fits.metadata > placement->global_reserve)
-		outlook->metadata_more = fits.metadata - placement->global_reserve;
-	outlook->metadata_profile = fits.metadata_profile;
+	if (capacity.metadata > placement->global_reserve)
+		outlook->metadata_more = capacity.metadata - placement->global_reserve;
+	outlook->metadata_profile = capacity.metadata_profile;
 	outlook->metadata_percent = percent(outlook->metadata_used, outlook->metadata_more);
 	/* Division, not multiplication: sums of sizes stay below 2^64, ten times them may not. */
 	metadata = outlook->metadata_used + outlook->metadata_more;

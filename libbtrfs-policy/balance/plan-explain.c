@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the words for a plan that does not exist: which devices lack how much for
- * the first chunk that finds no place, and what would help.
+ * The error text if there is no plan: the devices that lack space for the first
+ * blocked chunk, how much, and the remedy.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 /* A list of devices in a message is no longer than this. */
 #define NAMED 6
 
-/* The roomiest first. */
+/* The device with most free space first. */
 static int by_offer(const void *a, const void *b, void *type)
 {
 	const struct bp_candidate *left = *(const struct bp_candidate **)a;
@@ -29,7 +29,7 @@ static unsigned long long mebibytes(uint64_t bytes)
 	return (bytes + MIB - 1) / MIB;
 }
 
-/* "devid 1 lacks 20 MiB, devid 2 lacks 40 MiB" of the `needed` roomiest devices. */
+/* "devid 1 lacks 20 MiB, devid 2 lacks 40 MiB" of the `needed` devices with most space. */
 static char *name_lacks(const struct bp_candidate **candidates, uint64_t type, uint32_t needed,
 			uint64_t part)
 {
@@ -49,14 +49,14 @@ static char *name_lacks(const struct bp_candidate **candidates, uint64_t type, u
 	return text;
 }
 
-static char *explain_room(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
+static char *explain_space(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
 			  uint64_t *missing)
 {
 	const struct bp_stock *stock = &state->now.stocks[chunk->kind];
 	const struct bp_profile *profile = bp_profile_of(stock->type);
 	_cleanup_free_ const struct bp_candidate **candidates =
 		calloc(state->candidate_count + 1, sizeof(*candidates));
-	uint64_t type = stock->type, have = stock->right[bp_profile_index(type)];
+	uint64_t type = stock->type, have = stock->free_placed[bp_profile_index(type)];
 	/* On as few devices as the profile needs each has a part of all that goes into new chunks. */
 	uint64_t part = (chunk->used > have ? chunk->used - have : 1) * profile->dev_stripes;
 	const char *kind = btrfs_policy_kind_name(chunk->kind);
@@ -82,13 +82,13 @@ static char *explain_room(struct bp_plan_state *state, const struct btrfs_policy
 	names = name_lacks(candidates, type, profile->devs_min, part);
 	if (!names)
 		return NULL;
-	return bp_format("%s,%s chunk %llu finds no room where its roles want it%s%s: delete or move data, add a device that takes %s, or change a role",
+	return bp_format("%s,%s chunk %llu does not fit on the devices that should hold it%s%s: delete or move data, add a device that takes %s, or change a role",
 			 kind, chunk->profile, (unsigned long long)chunk->logical,
 			 *names ? ", " : "", names,
 			 chunk->kind == BTRFS_POLICY_KIND_DATA ? "data" : "metadata");
 }
 
-/* What keeps the chunk where it is; NULL without memory. */
+/* The reason why the chunk cannot be moved; NULL without memory. */
 char *bp_plan_explain(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
 		      uint64_t *missing)
 {
@@ -101,7 +101,7 @@ char *bp_plan_explain(struct bp_plan_state *state, const struct btrfs_policy_chu
 	case BP_NO_SPARE:
 		type = state->now.stocks[state->short_kind].type;
 		*missing = state->worth[state->short_kind][bp_profile_index(type)];
-		return bp_format("moving %s,%s chunk %llu would leave no room for one more chunk of %s, which wants %llu MiB free on %u of the devices that take it: delete or move data, add such a device, or change a role",
+		return bp_format("moving %s,%s chunk %llu would leave too little space for another chunk of %s, which needs %llu MiB free on %u of the devices that take it: delete or move data, add such a device, or change a role",
 				 kind, chunk->profile, logical,
 				 btrfs_policy_kind_name(state->short_kind), mebibytes(*missing),
 				 bp_profile_of(type)->devs_min);
@@ -111,6 +111,6 @@ char *bp_plan_explain(struct bp_plan_state *state, const struct btrfs_policy_chu
 				 kind, chunk->profile, logical, mebibytes(*missing),
 				 mebibytes(state->floor));
 	default:
-		return explain_room(state, chunk, missing);
+		return explain_space(state, chunk, missing);
 	}
 }

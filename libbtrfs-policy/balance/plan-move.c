@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns one move in the imagined file system, and taking it back.  What a chunk
- * holds goes into free space of chunks that stand right, then into new chunks
- * where the allocator puts them; only then the old one is given back, as the
- * kernel does it.
+ * One move in the simulated file system, and its undo.  Data of a chunk goes into
+ * free space of correctly placed chunks, then into new chunks that the allocator
+ * places; only then is the old chunk freed, as in the kernel.
  */
 #include <string.h>
 
@@ -19,8 +18,8 @@ static uint32_t not_first(struct bp_plan_state *state, uint64_t type, const uint
 /* ---- New chunks --------------------------------------------------------- */
 
 /*
- * Would the contents stand better there?  Only when it has to settle for that, less
- * than the best will do, and any place for what leaves a device that excludes it.
+ * Is the target a better place?  With `settle` a place that is not the best will do,
+ * and any place for data that leaves a device that excludes it.
  */
 static bool is_better(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
 		      enum btrfs_policy_misplaced why, const struct btrfs_policy_chunk *target, bool settle)
@@ -63,11 +62,12 @@ static int make_chunk(struct bp_plan_state *state, const struct btrfs_policy_chu
 	uint32_t profile = bp_profile_index(stock->type);
 	struct btrfs_policy_chunk target;
 	uint64_t taken, rest;
-	int ret = bp_array_allocate(state->candidates, state->candidate_count, stock->type, &target, state->words);
+	int ret = bp_array_allocate(state->candidates, state->candidate_count, stock->type,
+				    &target, state->stripe_data);
 
 	if (ret)
 		return ret == -ENOSPC ? BP_NO_PLACE : ret;
-	/* Kept before it is judged, so that taking back finds it. */
+	/* Recorded before the check, so that the undo finds it. */
 	ret = keep_made(state, &target);
 	if (ret)
 		return ret;
@@ -77,24 +77,24 @@ static int make_chunk(struct bp_plan_state *state, const struct btrfs_policy_chu
 	rest = target.length - taken;
 	*left -= taken;
 	if (bp_is_best(state, stock->type, target.devids, target.stripes)) {
-		stock->right[profile] += rest;
+		stock->free_placed[profile] += rest;
 	} else {
 		uint32_t least = 0;
 
 		/* In place of the one with the fewest free bytes. */
-		for (uint32_t i = 1; i < BP_SECONDS; i++)
-			if (stock->second_bytes[i] < stock->second_bytes[least])
+		for (uint32_t i = 1; i < BP_SECOND_CHOICES; i++)
+			if (stock->second_choice_bytes[i] < stock->second_choice_bytes[least])
 				least = i;
-		if (stock->second_bytes[least] < rest) {
-			stock->second_bytes[least] = rest;
-			stock->seconds[least] = state->now.made - 1;
+		if (stock->second_choice_bytes[least] < rest) {
+			stock->second_choice_bytes[least] = rest;
+			stock->second_choices[least] = state->now.made - 1;
 		}
 	}
 	stock->chunks[profile]++;
 	stock->newest[profile] = state->now.made;
 	if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
 		state->now.metadata_free += rest;
-	return BP_FITS;
+	return BP_MOVABLE;
 }
 
 /* ---- Free space in chunks ----------------------------------------------- */
@@ -108,19 +108,20 @@ static void take(uint64_t *from, uint64_t *left)
 }
 
 /* Chunks made on second choice devices serve while there is no better place. */
-static void take_seconds(struct bp_plan_state *state, enum btrfs_policy_kind kind,
+static void take_second_choices(struct bp_plan_state *state, enum btrfs_policy_kind kind,
 			 uint32_t profile, uint64_t *left)
 {
 	struct bp_stock *stock = &state->now.stocks[kind];
 
-	for (size_t i = 0; i < BP_SECONDS; i++) {
-		const struct btrfs_policy_chunk *made = &state->made[stock->seconds[i]];
+	for (size_t i = 0; i < BP_SECOND_CHOICES; i++) {
+		const struct btrfs_policy_chunk *made = &state->made[stock->second_choices[i]];
 
-		if (!stock->second_bytes[i] || (profile && bp_profile_index(made->type) != profile))
+		if (!stock->second_choice_bytes[i] ||
+		    (profile && bp_profile_index(made->type) != profile))
 			continue;
-		if (bp_judge(state->candidates, state->candidate_count, made) ==
+		if (bp_classify(state->candidates, state->candidate_count, made) ==
 		    BTRFS_POLICY_PLACED)
-			take(&stock->second_bytes[i], left);
+			take(&stock->second_choice_bytes[i], left);
 	}
 }
 
@@ -130,14 +131,14 @@ static int place(struct bp_plan_state *state, const struct btrfs_policy_chunk *c
 	struct bp_stock *stock = &state->now.stocks[chunk->kind];
 	uint32_t own = bp_profile_index(stock->type);
 	uint64_t left = chunk->used;
-	int ret = BP_FITS;
+	int ret = BP_MOVABLE;
 
 	/* A new extent without redundancy may go into chunks of any profile. */
 	for (uint32_t i = own; i <= (own ? own : BP_PROFILES - 1); i++)
-		take(&stock->right[i], &left);
+		take(&stock->free_placed[i], &left);
 	if (settle)
-		take_seconds(state, chunk->kind, own, &left);
-	/* What is free in the chunk itself is out of use from the start. */
+		take_second_choices(state, chunk->kind, own, &left);
+	/* Free space in the chunk itself is unusable from the start. */
 	if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
 		state->now.metadata_free -= chunk->length - left;
 	while (left && !ret)
@@ -147,10 +148,10 @@ static int place(struct bp_plan_state *state, const struct btrfs_policy_chunk *c
 
 /* ---- The record --------------------------------------------------------- */
 
-static void note_rooms(struct bp_plan_state *state, size_t from)
+static void note_free_space(struct bp_plan_state *state, size_t from)
 {
 	for (size_t i = 0; i < state->candidate_count; i++)
-		state->rooms[from + i] = state->candidates[i].room;
+		state->free_spaces[from + i] = state->candidates[i].free_space;
 }
 
 static int note_step(struct bp_plan_state *state, uint32_t index, const struct bp_tally *before)
@@ -179,8 +180,8 @@ static int note_step(struct bp_plan_state *state, uint32_t index, const struct b
 		move->target = stock->newest[bp_profile_index(stock->type)];
 	spaces += move->spaces;
 	for (size_t i = 0; i < count; i++) {
-		uint64_t at_first = state->rooms[i], least = state->rooms[count + i];
-		uint64_t after = state->candidates[i].room;
+		uint64_t at_first = state->free_spaces[i], least = state->free_spaces[count + i];
+		uint64_t after = state->candidates[i].free_space;
 
 		if (at_first != least || least != after)
 			spaces[move->space_count++] = (struct btrfs_policy_step_space){
@@ -214,7 +215,7 @@ static int move(struct bp_plan_state *state, const struct btrfs_policy_chunk *ch
 		const struct bp_tally *before, bool *released)
 {
 	enum btrfs_policy_misplaced why =
-		bp_judge(state->candidates, state->candidate_count, chunk);
+		bp_classify(state->candidates, state->candidate_count, chunk);
 	struct bp_stock *stock = &state->now.stocks[chunk->kind];
 	int ret = BP_NOT_BETTER;
 
@@ -225,7 +226,7 @@ static int move(struct bp_plan_state *state, const struct btrfs_policy_chunk *ch
 	ret = bp_plan_is_safe(state, before);
 	if (ret)
 		return ret;
-	note_rooms(state, state->candidate_count);
+	note_free_space(state, state->candidate_count);
 	*released = true;
 	if (!--stock->chunks[bp_profile_index(chunk->type)]) {
 		stock->profiles &= ~bp_profile_of(chunk->type)->flag;
@@ -243,7 +244,7 @@ int bp_plan_move(struct bp_plan_state *state, uint32_t index, bool settle, struc
 	int ret, back;
 
 	*before = state->now;
-	note_rooms(state, 0);
+	note_free_space(state, 0);
 	ret = move(state, chunk, settle, before, &released);
 	if (!ret)
 		ret = note_step(state, index, before);

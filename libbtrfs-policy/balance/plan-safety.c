@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the invariant of a plan.  While a chunk is in two places, and after it
- * is in one again:
- * - of data, metadata and system one more chunk can be made, if that was so;
- * - metadata keeps its slack: what it can still take, in its chunks and as new
- *   ones, does not fall below the floor, nor any further if it is below.
+ * The invariant of a plan.  While a chunk exists in two places, and after the old
+ * one is freed:
+ * - another data, metadata and system chunk can be made, if that was possible;
+ * - metadata keeps its slack: the bytes that it can still grow by, in its chunks and
+ *   as new ones, do not fall below the floor, nor any further if below.
  */
 #include "device-role-core.h"
 #include "balance/plan-state.h"
@@ -40,7 +40,7 @@ static uint64_t allocatable(const struct bp_plan_state *state, const uint64_t *m
 		const struct bp_candidate *candidate = &state->candidates[i];
 
 		if (candidate->writeable && !bp_excluded(candidate, type))
-			btrfs_role_space_add(&space, bp_candidate_room_for(candidate, type) +
+			btrfs_role_space_add(&space, bp_candidate_free_space_for(candidate, type) +
 						     (more ? more[i] : 0));
 	}
 	return btrfs_role_space_for(&space, profile->copies / profile->dev_stripes +
@@ -48,14 +48,14 @@ static uint64_t allocatable(const struct bp_plan_state *state, const uint64_t *m
 }
 
 /*
- * The slack that is left when all is done: devices have what misplaced data holds
- * now besides, and what metadata holds has gone into what it can take there.
+ * The slack after all moves: devices have gained the space of misplaced data, and
+ * misplaced metadata uses some of the space that metadata can take.
  */
 static uint64_t slack_in_the_end(const struct bp_plan_state *state)
 {
 	const struct btrfs_policy_placement *placement = state->placement;
 	_cleanup_free_ uint64_t *more = calloc(state->candidate_count + 1, sizeof(*more));
-	uint64_t leaving = 0, room;
+	uint64_t leaving = 0, slack;
 
 	for (size_t i = 0; more && i < placement->chunk_count; i++) {
 		const struct btrfs_policy_chunk *chunk = &placement->chunks[i];
@@ -72,15 +72,15 @@ static uint64_t slack_in_the_end(const struct bp_plan_state *state)
 				more[candidate - state->candidates] += chunk->stripe_length;
 		}
 	}
-	room = state->now.metadata_free + allocatable(state, more);
-	return room > leaving ? room - leaving : 0;
+	slack = state->now.metadata_free + allocatable(state, more);
+	return slack > leaving ? slack - leaving : 0;
 }
 
 /*
- * The most of what metadata has free in its chunks now, a tenth of what it uses,
+ * The largest of: free space in metadata chunks now, a tenth of the metadata in use,
  * and a chunk of full size (1 GiB on each of its devices, less on small arrays)
- * beside the global reserve.  An array that can never have that much keeps half
- * of what it has in the end.
+ * beside the global reserve.  An array that can never have that much keeps half of
+ * the slack after all moves.
  */
 uint64_t bp_plan_floor(const struct bp_plan_state *state, uint64_t reserve)
 {
@@ -101,7 +101,7 @@ uint64_t bp_plan_floor(const struct bp_plan_state *state, uint64_t reserve)
 
 /* ---- Both --------------------------------------------------------------- */
 
-void bp_plan_look(struct bp_plan_state *state)
+void bp_plan_scan(struct bp_plan_state *state)
 {
 	state->now.spare = 0;
 	for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++) {
@@ -122,7 +122,7 @@ int bp_plan_is_safe(struct bp_plan_state *state, const struct bp_tally *before)
 	struct bp_tally *now = &state->now;
 	uint64_t floor = state->floor < before->slack ? state->floor : before->slack;
 
-	bp_plan_look(state);
+	bp_plan_scan(state);
 	for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++) {
 		if (before->spare & ~now->spare & 1u << kind) {
 			state->short_kind = kind;
@@ -130,7 +130,7 @@ int bp_plan_is_safe(struct bp_plan_state *state, const struct bp_tally *before)
 		}
 	}
 	if (now->slack >= floor)
-		return BP_FITS;
+		return BP_MOVABLE;
 	state->short_slack = floor - now->slack;
 	return BP_NO_SLACK;
 }

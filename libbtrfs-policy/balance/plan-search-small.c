@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the last resort of a plan: trying every order of a few chunks, by moving
- * them and moving them back.  An end is reached when no chunk is out of place.
+ * The last resort of a plan: tries every order of a few chunks, by moving them and
+ * moving them back, until no chunk is misplaced.
  */
 #include "balance/plan-state.h"
 
@@ -10,13 +10,13 @@ static bool is_done(const struct bp_plan_state *state, const uint32_t *chunks, s
 {
 	for (size_t i = 0; i < count; i++)
 		if (!(moved & 1u << i) &&
-		    bp_judge(state->candidates, state->candidate_count,
+		    bp_classify(state->candidates, state->candidate_count,
 			     &state->placement->chunks[chunks[i]]))
 			return false;
 	return true;
 }
 
-/* With a second choice only what found no better place without. */
+/* A second choice is accepted only for chunks without a better place. */
 int bp_plan_search_small(struct bp_plan_state *state, const uint32_t *chunks, size_t count,
 			 uint32_t moved)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the order of a plan.  Metadata goes as soon as there is room, the least
- * used first; until then data leaves the devices that exclude it; then system,
- * then the rest of the data.  Chunks that differ in nothing but in what they hold
- * are a class, and only the least used of a class is ever tried: if that one
- * finds no place, none of them does.  So a plan takes about n log n.
+ * The order of a plan.  Metadata moves as soon as it has space, the least used
+ * first; until then data leaves the devices that exclude it; then system, then the
+ * rest of the data.  Chunks that differ only in their used bytes are a class, and
+ * only the least used of a class is tried: if it does not fit, none of them does.  So
+ * a plan takes about n log n.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ enum { METADATA, SYSTEM, DATA_OFF_EXCLUDED, OTHER_DATA, PHASES };
 
 struct class {
 	uint32_t next, end;	/* in `order` */
-	uint64_t used, logical;	/* of the next one, kept here because it is looked at often */
+	uint64_t used, logical;	/* of the next one, cached here for the heap */
 };
 
 struct search {
@@ -27,7 +27,7 @@ struct search {
 	uint32_t count;
 	struct class *classes;
 	uint32_t class_count;
-	/* Classes of each phase: a heap of `count` to try, behind it `stalled` others. */
+	/* Classes of each phase: a heap of `count` to try, followed by `stalled` others. */
 	uint32_t *queues[PHASES];
 	uint32_t counts[PHASES];
 	uint32_t stalled[PHASES];
@@ -86,7 +86,7 @@ static int phase_of(const struct btrfs_policy_chunk *chunk)
 	return chunk->misplaced == BTRFS_POLICY_ON_EXCLUDED ? DATA_OFF_EXCLUDED : OTHER_DATA;
 }
 
-static void look_at_next(struct search *search, struct class *class)
+static void scan_next(struct search *search, struct class *class)
 {
 	const struct btrfs_policy_chunk *chunk = chunk_at(search, class->next);
 
@@ -106,7 +106,7 @@ static void find_classes(struct search *search)
 		search->class_count++;
 		class->next = i;
 		class->end = i + 1;
-		look_at_next(search, class);
+		scan_next(search, class);
 		search->stalled[phase_of(chunk_at(search, i))]++;
 	}
 }
@@ -156,7 +156,7 @@ static void wake_one(struct search *search, int phase)
 	}
 }
 
-/* The head leaves the heap: it stalls, or for good if nothing is left of it. */
+/* Removes the head from the heap: it stalls, or its class has no chunk left. */
 static void drop_head(struct search *search, int phase, bool stall)
 {
 	uint32_t *queue = search->queues[phase], last = --search->counts[phase];
@@ -183,7 +183,7 @@ static int try_head(struct search *search, int phase, bool settle)
 	if (++class->next == class->end) {
 		drop_head(search, phase, false);
 	} else {
-		look_at_next(search, class);
+		scan_next(search, class);
 		sift_down(search, phase);
 	}
 	return 1;
@@ -198,7 +198,7 @@ static int try_phases(struct search *search, bool settle)
 		bool metadata = search->counts[METADATA] || search->stalled[METADATA];
 		int phase = order[i];
 
-		/* Data goes before system only to make room for metadata. */
+		/* Data moves before system only to free space for metadata. */
 		if (phase == DATA_OFF_EXCLUDED && !metadata)
 			phase = SYSTEM;
 		else if (phase == SYSTEM && !metadata)
@@ -221,8 +221,8 @@ static void wake_everything(struct search *search)
 }
 
 /*
- * What stalled is looked at again when nothing else moves; for metadata one class
- * after each move, so that it goes as soon as data has made room.
+ * Stalled classes are tried again when no other chunk can move; one metadata class
+ * after each move, so that metadata moves as soon as data has freed space.
  */
 static int move_all(struct search *search)
 {
@@ -280,7 +280,7 @@ static int prepare(struct search *search, const bool *fixed)
 
 		if (fixed && fixed[i])
 			continue;
-		if (chunk->misplaced || !bp_stands_right(search->state, chunk))
+		if (chunk->misplaced || !bp_correctly_placed(search->state, chunk))
 			search->order[search->count++] = i;
 	}
 	qsort_r(search->order, search->count, sizeof(*search->order), by_class_and_use, placement);
@@ -289,7 +289,7 @@ static int prepare(struct search *search, const bool *fixed)
 	return 0;
 }
 
-/* The first chunk that is out of place in the end and was not moved. */
+/* The first chunk that is still misplaced at the end and was not moved. */
 static const struct btrfs_policy_chunk *first_left(const struct search *search)
 {
 	const struct bp_plan_state *state = search->state;
@@ -302,7 +302,7 @@ static const struct btrfs_policy_chunk *first_left(const struct search *search)
 		if (class->next == class->end)
 			continue;
 		chunk = chunk_at(search, class->next);
-		if (!bp_judge(state->candidates, state->candidate_count, chunk))
+		if (!bp_classify(state->candidates, state->candidate_count, chunk))
 			continue;
 		if (!first || phase_of(chunk) < phase_of(first) ||
 		    (phase_of(chunk) == phase_of(first) && by_use(chunk, first) < 0))
@@ -311,7 +311,7 @@ static const struct btrfs_policy_chunk *first_left(const struct search *search)
 	return first;
 }
 
-/* Every order of a few chunks, from the first picture on: 1 found, 0 there is none. */
+/* Tries every order of a few chunks, from the first snapshot on: 1 found, 0 none. */
 static int try_every_order(struct search *search)
 {
 	struct bp_plan_state *state = search->state;
@@ -337,7 +337,7 @@ int bp_plan_search(struct bp_plan_state *state, const bool *fixed, bool partial,
 	if (!ret)
 		left = first_left(&search);
 	if (left && !(partial && state->now.moves)) {
-		/* Why it ended is asked where it ended, before anything else is tried. */
+		/* The reason depends on the current state, so ask before other orders are tried. */
 		*blocked = bp_plan_explain(state, left, missing);
 		ret = *blocked ? 0 : -ENOMEM;
 		if (!ret && search.count <= SMALL)

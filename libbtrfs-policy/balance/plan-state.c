@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the imagined file system of a plan as it stands before the first move:
- * free extents, free bytes in chunks, and what of them a move may count on.
+ * The simulated file system of a plan before the first move: free extents, free
+ * bytes in chunks, and the part of them that a move may use.
  */
 #include <string.h>
 
@@ -12,9 +12,9 @@ uint32_t bp_profile_index(uint64_t type)
 	return bp_profile_of(type) - bp_profile_at(0);
 }
 
-/* ---- Chunks that stand right -------------------------------------------- */
+/* ---- Correctly placed chunks -------------------------------------------- */
 
-/* Do these devices serve a chunk as well as any could?  Then it need not move again. */
+/* Is no better set of devices possible for a chunk?  Then it need not move again. */
 bool bp_is_best(const struct bp_plan_state *state, uint64_t type, const uint64_t *devids,
 		uint32_t stripes)
 {
@@ -26,13 +26,13 @@ bool bp_is_best(const struct bp_plan_state *state, uint64_t type, const uint64_t
 	return !off || !best_stripes || off * best_stripes <= (uint64_t)state->best_off[kind][profile] * stripes;
 }
 
-bool bp_stands_right(const struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk)
+bool bp_correctly_placed(const struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk)
 {
 	return chunk->misplaced == BTRFS_POLICY_PLACED &&
 	       bp_is_best(state, chunk->type, chunk->devids, chunk->stripes);
 }
 
-/* ---- The first picture -------------------------------------------------- */
+/* ---- The first snapshot ------------------------------------------------- */
 
 static int add_chunk(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk)
 {
@@ -45,22 +45,23 @@ static int add_chunk(struct bp_plan_state *state, const struct btrfs_policy_chun
 	if (chunk->used < chunk->length) {
 		if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
 			state->now.metadata_free += chunk->length - chunk->used;
-		if (bp_stands_right(state, chunk))
-			stock->right[profile] += chunk->length - chunk->used;
+		if (bp_correctly_placed(state, chunk))
+			stock->free_placed[profile] += chunk->length - chunk->used;
 	}
 	return bp_array_use(state->candidates, state->candidate_count, chunk);
 }
 
 /*
- * What depends on the size and the roles of the devices only; they are empty still, as no
- * chunk has been added.
+ * Values that depend only on the size and the roles of the devices; called before any
+ * chunk is added.
  */
 static int measure(struct bp_plan_state *state, enum btrfs_policy_kind kind, uint64_t flags)
 {
 	for (uint32_t i = 0; i < BP_PROFILES; i++) {
 		struct btrfs_policy_chunk best;
 		uint64_t type = flags | bp_profile_at(i)->flag;
-		int ret = bp_select(state->candidates, state->candidate_count, type, &best, state->words, NULL);
+		int ret = bp_select(state->candidates, state->candidate_count, type, &best,
+				    state->stripe_data, NULL);
 
 		if (ret && ret != -ENOSPC)
 			return ret;
@@ -94,9 +95,9 @@ int bp_plan_state_init(struct bp_plan_state *state,
 	state->placement = placement;
 	state->candidate_count = count;
 	state->candidates = bp_array_new(placement->candidates, count);
-	state->words = calloc(2 * bp_stripes_most(count) + 1, sizeof(*state->words));
-	state->rooms = calloc(2 * count + 1, sizeof(*state->rooms));
-	if (!state->candidates || !state->words || !state->rooms)
+	state->stripe_data = calloc(2 * bp_stripes_most(count) + 1, sizeof(*state->stripe_data));
+	state->free_spaces = calloc(2 * count + 1, sizeof(*state->free_spaces));
+	if (!state->candidates || !state->stripe_data || !state->free_spaces)
 		return -ENOMEM;
 	ret = measure(state, BTRFS_POLICY_KIND_DATA, BTRFS_BLOCK_GROUP_DATA);
 	if (!ret)
@@ -112,18 +113,18 @@ int bp_plan_state_init(struct bp_plan_state *state,
 					     bp_plan_writeable(state));
 	}
 	if (!ret)
-		bp_plan_look(state);
+		bp_plan_scan(state);
 	return ret;
 }
 
 void bp_plan_state_clear(struct bp_plan_state *state)
 {
 	bp_array_free(state->candidates, state->candidate_count);
-	free(state->words);
+	free(state->stripe_data);
 	for (size_t i = 0; i < state->now.made; i++)
 		free((uint64_t *)state->made[i].devids);
 	free(state->made);
 	free(state->moves);
 	free(state->spaces);
-	free(state->rooms);
+	free(state->free_spaces);
 }

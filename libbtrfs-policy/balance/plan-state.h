@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the files behind a plan share: an imagined file system in which chunks
- * are moved and moved back, and the record of the moves made.
+ * State shared by the files of a plan: a simulated file system in which chunks are
+ * moved and moved back, and the record of these moves.
  */
 #ifndef BP_PLAN_STATE_H
 #define BP_PLAN_STATE_H
@@ -11,16 +11,16 @@
 
 #define BP_PROFILES 9
 
-/* Why a chunk cannot be moved as things stand. */
+/* The reason why a chunk cannot be moved in the present state. */
 enum {
-	BP_FITS = 0,
-	BP_NO_PLACE,	/* the allocator finds no room for what the chunk holds */
-	BP_NOT_BETTER,	/* it finds room, but no better one than the chunk has */
-	BP_NO_SPARE,	/* no room would be left for one more chunk of some kind */
+	BP_MOVABLE = 0,
+	BP_NO_PLACE,	/* the allocator finds no space for the chunk's data */
+	BP_NOT_BETTER,	/* it finds space, but on no better devices */
+	BP_NO_SPARE,	/* too little space would be left for another chunk of some kind */
 	BP_NO_SLACK,	/* metadata would be left with too little to grow into */
 };
 
-#define BP_SECONDS 4
+#define BP_SECOND_CHOICES 4
 
 /* All chunks of one kind, by profile; the arrays go by the table in profiles.c. */
 struct bp_stock {
@@ -28,14 +28,14 @@ struct bp_stock {
 	uint64_t type;			/* of the next chunk that is made */
 	uint64_t profiles;		/* flags of those that exist */
 	uint32_t chunks[BP_PROFILES];
-	uint64_t right[BP_PROFILES];	/* free bytes in chunks that stand right */
+	uint64_t free_placed[BP_PROFILES];	/* free bytes in correctly placed chunks */
 	uint32_t newest[BP_PROFILES];	/* the one made last, from 1; 0: none */
 	/* Chunks made as well placed as possible then, but not best, that have free bytes. */
-	uint32_t seconds[BP_SECONDS];		/* in `made` */
-	uint64_t second_bytes[BP_SECONDS];	/* 0: none */
+	uint32_t second_choices[BP_SECOND_CHOICES];		/* in `made` */
+	uint64_t second_choice_bytes[BP_SECOND_CHOICES];	/* 0: none */
 };
 
-/* What a move changes, and what is put back when it is undone. */
+/* The values that a move changes and an undo restores. */
 struct bp_tally {
 	struct bp_stock stocks[BTRFS_POLICY_KINDS];
 	uint32_t spare;			/* bits of the kinds of which one more chunk can be made */
@@ -55,7 +55,7 @@ struct bp_plan_state {
 	const struct btrfs_policy_placement *placement;
 	struct bp_candidate *candidates;
 	size_t candidate_count;
-	uint64_t *words;		/* devids and offsets of the chunk allocated last */
+	uint64_t *stripe_data;		/* devids and offsets of the chunk allocated last */
 	struct bp_tally now;
 	struct btrfs_policy_chunk *made;	/* each with its own devids and offsets */
 	struct bp_move *moves;
@@ -66,9 +66,9 @@ struct bp_plan_state {
 	/* A chunk on empty devices: its stripes (0: none can be made), those off the first choice. */
 	uint32_t best_stripes[BTRFS_POLICY_KINDS][BP_PROFILES];
 	uint32_t best_off[BTRFS_POLICY_KINDS][BP_PROFILES];
-	uint64_t *rooms;		/* two for each candidate, of the step under way */
+	uint64_t *free_spaces;		/* two for each candidate, of the step under way */
 	enum btrfs_policy_kind short_kind; /* with BP_NO_SPARE */
-	uint64_t short_slack;		/* with BP_NO_SLACK: bytes below what must stay */
+	uint64_t short_slack;		/* with BP_NO_SLACK: bytes below the floor */
 };
 
 /* plan-state.c */
@@ -78,20 +78,20 @@ int bp_plan_state_init(struct bp_plan_state *state,
 void bp_plan_state_clear(struct bp_plan_state *state);
 bool bp_is_best(const struct bp_plan_state *state, uint64_t type, const uint64_t *devids,
 		uint32_t stripes);
-bool bp_stands_right(const struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk);
+bool bp_correctly_placed(const struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk);
 uint32_t bp_profile_index(uint64_t type);
 
 /*
- * plan-move.c: BP_FITS, why not, or -ENOMEM.  `settle`: a second choice will do
- * where a device that excludes the chunk is left.  `before` receives what moving
- * back, the last move first, needs.
+ * plan-move.c: BP_MOVABLE, the reason why not, or -ENOMEM.  `settle`: accept a second
+ * choice for a chunk on a device that excludes it.  `before` receives the state for
+ * bp_plan_move_back(), to be called for the last move first.
  */
 int bp_plan_move(struct bp_plan_state *state, uint32_t chunk, bool settle,
 		 struct bp_tally *before);
 int bp_plan_move_back(struct bp_plan_state *state, const struct bp_tally *before);
 
 /* plan-safety.c */
-void bp_plan_look(struct bp_plan_state *state);
+void bp_plan_scan(struct bp_plan_state *state);
 uint64_t bp_plan_floor(const struct bp_plan_state *state, uint64_t reserve);
 int bp_plan_is_safe(struct bp_plan_state *state, const struct bp_tally *before);
 

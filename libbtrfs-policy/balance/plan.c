@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the plan as callers see it: it has the search made, and keeps of its
- * record what can be asked for.  All or nothing: a plan that leaves chunks out
- * of place has no steps, only the reason.
+ * The plan as callers see it: runs the search and keeps the public part of its
+ * record.  A plan that would leave misplaced chunks has no steps, only the reason.
  */
 #include <string.h>
 
@@ -11,7 +10,7 @@
 struct btrfs_policy_plan {
 	struct btrfs_policy_step *steps;
 	struct btrfs_policy_chunk *chunks;	/* that they move */
-	uint64_t *words;		/* devids, offsets and targets of all steps */
+	uint64_t *stripe_data;		/* devids, offsets and targets of all steps */
 	struct btrfs_policy_step_space *spaces;
 	struct btrfs_policy_plan_device *devices;
 	size_t device_count;
@@ -25,7 +24,7 @@ BP_PUBLIC void btrfs_policy_plan_free(struct btrfs_policy_plan *plan)
 		return;
 	free(plan->steps);
 	free(plan->chunks);
-	free(plan->words);
+	free(plan->stripe_data);
 	free(plan->spaces);
 	free(plan->devices);
 	free(plan->blocked);
@@ -86,7 +85,7 @@ static const struct btrfs_policy_chunk *target_of(const struct bp_plan_state *st
 	return move->target ? &state->made[move->target - 1] : NULL;
 }
 
-static const uint64_t *keep_words(uint64_t **next, const uint64_t *words, uint32_t count)
+static const uint64_t *keep_stripe_data(uint64_t **next, const uint64_t *words, uint32_t count)
 {
 	uint64_t *kept = *next;
 
@@ -106,21 +105,21 @@ static void set_step(struct btrfs_policy_plan *plan, const struct bp_plan_state 
 	struct btrfs_policy_step *step = &plan->steps[i];
 
 	*chunk = state->placement->chunks[move->chunk];
-	chunk->devids = keep_words(next, chunk->devids, chunk->stripes);
-	chunk->offsets = keep_words(next, chunk->offsets, chunk->stripes);
+	chunk->devids = keep_stripe_data(next, chunk->devids, chunk->stripes);
+	chunk->offsets = keep_stripe_data(next, chunk->offsets, chunk->stripes);
 	step->chunk = chunk;
 	step->spaces = plan->spaces + move->spaces;
 	step->space_count = move->space_count;
 	if (target) {
 		step->targets = target->stripes;
 		step->target_stripe_length = target->stripe_length;
-		step->target_devids = keep_words(next, target->devids, target->stripes);
+		step->target_devids = keep_stripe_data(next, target->devids, target->stripes);
 	}
 	plan->summary.size += chunk->length;
 	plan->summary.used += chunk->used;
 }
 
-/* What the state says of room to what is unallocated, the first MiB included. */
+/* Converts free space of the state to unallocated bytes, including the first MiB. */
 static void set_spaces(struct btrfs_policy_plan *plan, const struct bp_plan_state *state)
 {
 	const struct btrfs_policy_step_space *from = state->spaces;
@@ -131,7 +130,7 @@ static void set_spaces(struct btrfs_policy_plan *plan, const struct bp_plan_stat
 					  from[i].devid) -
 			    state->candidates;
 		uint64_t more = plan->devices[at].unallocated_before -
-				state->placement->candidates[at].room;
+				state->placement->candidates[at].free_space;
 
 		plan->spaces[i] = (struct btrfs_policy_step_space){
 			.devid = from[i].devid, .before = from[i].before + more,
@@ -156,9 +155,9 @@ static int keep_steps(struct btrfs_policy_plan *plan, const struct bp_plan_state
 	}
 	plan->steps = calloc(count + 1, sizeof(*plan->steps));
 	plan->chunks = calloc(count + 1, sizeof(*plan->chunks));
-	plan->words = next = calloc(words + 1, sizeof(*next));
+	plan->stripe_data = next = calloc(words + 1, sizeof(*next));
 	plan->spaces = calloc(state->now.spaces + 1, sizeof(*plan->spaces));
-	if (!plan->steps || !plan->chunks || !plan->words || !plan->spaces)
+	if (!plan->steps || !plan->chunks || !plan->stripe_data || !plan->spaces)
 		return -ENOMEM;
 	set_spaces(plan, state);
 	for (size_t i = 0; i < count; i++) {
@@ -291,7 +290,7 @@ BP_PUBLIC int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
 	return bp_plan_new(fs, placement, limit, 0, NULL, false, plan);
 }
 
-/* ---- Looking at it ------------------------------------------------------ */
+/* ---- Access ------------------------------------------------------------- */
 
 BP_PUBLIC const struct btrfs_policy_step *
 btrfs_policy_plan_step(const struct btrfs_policy_plan *plan, size_t index)

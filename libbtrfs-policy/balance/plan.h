@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the library itself may ask of a plan.
+ * The interface of plans inside the library.
  */
 #ifndef BP_PLAN_H
 #define BP_PLAN_H
@@ -8,9 +8,9 @@
 #include "allocator/placement.h"
 
 /*
- * plan.c: `limit` 0: none; `floor`: metadata slack to keep, 0: as the picture says; `fixed`:
- * which chunks of the placement stay, NULL: none; `partial`: steps are wanted even if they
- * do not put everything right
+ * plan.c: `limit` 0: none; `floor`: metadata slack to keep, 0: computed from the snapshot;
+ * `fixed`: chunks of the placement that must not be moved, NULL: none; `partial`: return
+ * steps even if misplaced chunks remain
  */
 int bp_plan_new(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement *placement,
 		uint64_t limit, uint64_t floor, const bool *fixed, bool partial,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns moving one chunk: a balance of its kind whose filter fits it alone.  The
+ * Moves one chunk: a balance of its kind whose filter matches only this chunk.  The
  * kernel then is in the state that `btrfs balance status|pause|cancel` know.
  */
 #include <string.h>
@@ -60,14 +60,14 @@ int bp_relocate(struct btrfs_policy_fs *fs, const struct btrfs_policy_chunk *chu
 	}
 	*paused = args.state & BTRFS_BALANCE_STATE_PAUSE_REQ;
 	if (ret == -ENOSPC) {
-		/* Of a pause that was asked for meanwhile the kernel says nothing then. */
-		seen = bp_leftover_is_paused(fs, chunk->logical, paused);
+		/* With -ENOSPC the kernel does not report a pause that a user requested. */
+		seen = bp_interrupted_is_paused(fs, chunk->logical, paused);
 		if (seen || !*paused)
 			return seen ? seen : ret;
 	}
 	if (ret == -ECANCELED || *paused)
 		return bp_canceled(fs, *paused);
-	/* A paused balance that was not there a moment ago. */
+	/* A balance that was paused after the check. */
 	if (ret == -EINPROGRESS)
 		return bp_error(fs, -EBUSY, "another balance is running or paused on '%s'",
 				fs->mount_point);

@@ -3,7 +3,7 @@
  * The world outside as one table of functions.  The library proper reaches the
  * kernel, the mount table and the devices through it only, so that tests can put
  * a made-up machine in its place.  Every function returns 0 or -errno unless
- * said otherwise, prints nothing and keeps no error text.
+ * said otherwise, does not print, and keeps no error text.
  */
 #ifndef BP_BACKEND_H
 #define BP_BACKEND_H
@@ -43,12 +43,12 @@ struct bp_backend {
 	int (*dev_info)(void *self, struct btrfs_ioctl_dev_info_args *info);
 	/* Fills args->buf, of args->buf_size bytes, with args->key.nr_items items. */
 	int (*tree_search)(void *self, struct btrfs_ioctl_search_args_v2 *args);
-	/* What was wrong with what the last failed search read; may be NULL. */
+	/* Error in the data that the last failed search read; may be NULL. */
 	const char *(*why)(void *self);
 	int (*sync)(void *self);
 	/* -EBUSY also where the kernel says "exclusive operation" in its own number. */
 	int (*balance)(void *self, struct btrfs_ioctl_balance_args *args);
-	/* How the balance stands that is there; -ENOTCONN if there is none. */
+	/* State of the present balance; -ENOTCONN if there is none. */
 	int (*balance_state)(void *self, struct btrfs_ioctl_balance_args *args);
 	int (*roles)(void *self, struct btrfs_ioctl_device_roles_args *args);
 
@@ -61,28 +61,28 @@ struct bp_backend {
 	/* Device number of a block device; -ENOTBLK. */
 	int (*device_number)(void *self, const char *path, uint64_t *number);
 	/* Sets rotational, model, transport and rotation_rate; texts are allocated or NULL. */
-	int (*facts)(void *self, const char *path, struct btrfs_policy_device *device);
+	int (*properties)(void *self, const char *path, struct btrfs_policy_device *device);
 
 	/*
-	 * Looks at a block device that is to be added: -EBUSY if anything has it open for
-	 * itself.  @signature receives the name of what is on it, to be freed, or NULL.
+	 * Probes a block device that is to be added: -EBUSY if it is open exclusively.
+	 * @signature receives the name of the signature on it, to be freed, or NULL.
 	 */
-	int (*look_at_new)(void *self, const char *path, char **signature);
+	int (*probe_new)(void *self, const char *path, char **signature);
 	/* Removes all signatures. */
 	int (*wipe)(void *self, const char *path);
 	/*
-	 * -ENOTTY if the kernel cannot give it a role at once.  Without a path nothing is
-	 * done: 0, or -ENOTTY.
+	 * -ENOTTY if the kernel cannot give it a role at once.  Without a path it only
+	 * tests for that: 0, or -ENOTTY.
 	 */
 	int (*add_device)(void *self, const char *path, enum btrfs_policy_role role);
 
 	/*
 	 * Settings that outlive a mount: the whole text, -ENOENT if there is none, -EFBIG
-	 * and -EUCLEAN if it cannot be one.  Writing is all or nothing.
+	 * and -EUCLEAN if it cannot be one.  A write replaces the whole text or fails.
 	 */
 	int (*saved_read)(void *self, const char *fsid, char **text);
 	int (*saved_write)(void *self, const char *fsid, const char *text);
-	/* Between these two nobody else changes any of them. */
+	/* Between these two no other process changes any of them. */
 	int (*saved_lock)(void *self, int *lock);
 	void (*saved_unlock)(void *self, int lock);
 	/* FSID of a bdi device: -EAGAIN while it is being mounted, -ENODEV if there is none. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Macros, texts and arrays that every room uses, and no type.
+ * Macros, texts and arrays for all folders of the library; declares no type.
  */
 #ifndef BP_BASE_H
 #define BP_BASE_H

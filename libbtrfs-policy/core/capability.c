@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the one table of what kernels can do and which file shows it.  A
- * capability is what a file proves: never a version number, never a guess.
+ * The table of capabilities of kernels and the files that prove them.  A capability
+ * is never derived from a version number or a guess.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 
 /*
  * `file` in this table: the file that shows it, the one that errors name.  Those below
- * FEATURES are the kernel's, the others are the file system's; "%llu" stands for the first
- * present device.
+ * FEATURES are the kernel's, the others are the file system's; "%llu" is replaced by the devid
+ * of the first present device.
  */
 #define FEATURES "features/"
 static const struct btrfs_policy_capability rows[] = {
@@ -48,7 +48,7 @@ static const char *const others[][2] = {
 #define ROWS BP_ARRAY_SIZE(rows)
 
 /* 1, 0, or -errno; *full gets the full name of the file. */
-static int look(struct btrfs_policy_fs *fs, const char *file, char **full)
+static int find_file(struct btrfs_policy_fs *fs, const char *file, char **full)
 {
 	_cleanup_free_ char *name = NULL;
 	uint64_t devid = 1;
@@ -63,7 +63,7 @@ static int look(struct btrfs_policy_fs *fs, const char *file, char **full)
 		return bp_nomem(fs);
 	ret = fs->ops->sysfs_exists(fs->backend, name);
 	if (ret < 0)
-		return bp_failed(fs, ret, "cannot look for '/sys/fs/btrfs/%s'", name);
+		return bp_failed(fs, ret, "cannot search for '/sys/fs/btrfs/%s'", name);
 	*full = bp_format(BP_SYSFS "%s", name);
 	return *full ? ret : bp_nomem(fs);
 }
@@ -76,12 +76,12 @@ static int read_row(struct btrfs_policy_fs *fs, const struct btrfs_policy_capabi
 
 	*capability = *row;
 	capability->file = NULL;
-	ret = look(fs, row->file, &full);
+	ret = find_file(fs, row->file, &full);
 	capability->file = full;
 	for (size_t i = 0; !ret && i < BP_ARRAY_SIZE(others); i++) {
 		if (strcmp(others[i][0], row->name))
 			continue;
-		ret = look(fs, others[i][1], &full);
+		ret = find_file(fs, others[i][1], &full);
 		if (ret > 0) {
 			free((char *)capability->file);
 			capability->file = full;
@@ -93,7 +93,7 @@ static int read_row(struct btrfs_policy_fs *fs, const struct btrfs_policy_capabi
 	return ret < 0 ? ret : 0;
 }
 
-/* Whoever mounted it may have told the kernel to ignore roles. */
+/* A mount option may have told the kernel to ignore roles. */
 static int read_ignored(struct btrfs_policy_fs *fs, bool *ignored)
 {
 	_cleanup_free_ char *target = NULL, *fstype = NULL;
@@ -109,7 +109,7 @@ static int read_ignored(struct btrfs_policy_fs *fs, bool *ignored)
 	return 0;
 }
 
-static int judge_enforced(struct btrfs_policy_fs *fs)
+static int find_enforced(struct btrfs_policy_fs *fs)
 {
 	const struct btrfs_policy_capability *row =
 		btrfs_policy_capability_find(fs, "roles-enforced");
@@ -151,7 +151,7 @@ int bp_capabilities_read(struct btrfs_policy_fs *fs)
 		return bp_failed(fs, ret, "cannot read '/sys/module/btrfs/version'");
 	if (!ret && !(fs->module_version = strdup(version)))
 		return bp_nomem(fs);
-	return judge_enforced(fs);
+	return find_enforced(fs);
 }
 
 void bp_capabilities_free(struct btrfs_policy_fs *fs)
@@ -189,7 +189,7 @@ bool bp_capable(const struct btrfs_policy_fs *fs, const char *name)
 	return row && row->available;
 }
 
-/* What would make the kernel obey roles. */
+/* The remedy that makes the kernel obey roles. */
 const char *bp_enforced_advice(const struct btrfs_policy_fs *fs)
 {
 	const struct btrfs_policy_capability *row =
@@ -203,7 +203,7 @@ bool bp_is_hint_kernel(const struct btrfs_policy_fs *fs)
 	return bp_capable(fs, "roles-set") && !bp_capable(fs, "roles-atomic");
 }
 
-/* Error with the missing file and what to do, if the kernel lacks something. */
+/* Error with the missing file and the remedy, if the kernel lacks the capability. */
 int bp_need(struct btrfs_policy_fs *fs, const char *capability, const char *what)
 {
 	const struct btrfs_policy_capability *row =

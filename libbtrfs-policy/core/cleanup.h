@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Scope-bound cleanup: a variable marked with one of these gives back what it
- * holds when it goes out of scope.  Owns no types; each user defines the
+ * Scope-bound cleanup: a variable marked with one of these releases its
+ * resource when it goes out of scope.  Owns no types; each user defines the
  * function for its own type with BP_DEFINE_CLEANUP.
  */
 #ifndef BP_CLEANUP_H

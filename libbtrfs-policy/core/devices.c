@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the list of devices of an open file system and what a user's word for a
- * device means.  Roles are read by device-roles.c.
+ * The list of devices of an open file system, and the words with which users name
+ * devices.  Roles are read by device-roles.c.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ void bp_devices_free(struct btrfs_policy_fs *fs)
 	fs->device_count = 0;
 }
 
-/* 1, 0, or -errno; `absent` stands for a file that the kernel does not have. */
+/* 1, 0, or -errno; `absent`: the value if the kernel does not have the file. */
 static int device_flag(struct btrfs_policy_fs *fs, const char *file, uint64_t devid,
 		       int absent)
 {
@@ -76,11 +76,11 @@ static int fill_device(struct btrfs_policy_fs *fs, struct bp_device *device,
 	if (pub->missing)
 		return 0;
 	pub->path = device->path;
-	ret = fs->ops->facts(fs->backend, device->path, pub);
+	ret = fs->ops->properties(fs->backend, device->path, pub);
 	if (ret == -ENOMEM)
 		return bp_nomem(fs);
 	if (ret < 0)
-		return bp_failed(fs, ret, "cannot find out about device '%s'", device->path);
+		return bp_failed(fs, ret, "cannot read properties of device '%s'", device->path);
 	return 0;
 }
 
@@ -94,7 +94,7 @@ static int read_device(struct btrfs_policy_fs *fs, uint64_t devid)
 	if (ret == -ENODEV)
 		return 0;
 	if (ret < 0)
-		return bp_failed(fs, ret, "cannot read facts about device %llu of '%s'",
+		return bp_failed(fs, ret, "cannot read properties of device %llu of '%s'",
 				 (unsigned long long)devid, fs->mount_point);
 	devices = reallocarray(fs->devices, fs->device_count + 1, sizeof(*devices));
 	if (!devices)
@@ -167,7 +167,7 @@ BP_PUBLIC bool btrfs_policy_device_is_word(const char *word)
 	return !strcmp(word, "rotational") || !strcmp(word, "nonrotational") || is_devid(word);
 }
 
-/* What devices are compared with: a devid, 1 for rotational, 0, or the number of a device. */
+/* The value that devices must match: a devid, 1 for rotational, 0, or a device number. */
 static int parse_word(struct btrfs_policy_fs *fs, const char *word, uint64_t *value)
 {
 	int ret;
@@ -186,7 +186,7 @@ static int parse_word(struct btrfs_policy_fs *fs, const char *word, uint64_t *va
 		return bp_error(fs, -EINVAL,
 				"'%s' is not a block device; name a device, a devid, 'rotational' or 'nonrotational'",
 				word);
-	return ret < 0 ? bp_failed(fs, ret, "cannot look at device '%s'", word) : 0;
+	return ret < 0 ? bp_failed(fs, ret, "cannot access device '%s'", word) : 0;
 }
 
 /* 1, 0, or -errno */
@@ -206,7 +206,7 @@ static int selected(struct btrfs_policy_fs *fs, const char *word, uint64_t value
 	if (ret == -ENOENT || ret == -ENOTBLK)
 		return 0;
 	if (ret < 0)
-		return bp_failed(fs, ret, "cannot look at device '%s'", device->path);
+		return bp_failed(fs, ret, "cannot access device '%s'", device->path);
 	return number == value;
 }
 

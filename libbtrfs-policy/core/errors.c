@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the error text in the handle: one fixed buffer, so that an error can be
- * told even when memory is what is missing.  Never prints.
+ * The error text in the handle: one fixed buffer, so that errors can be reported
+ * without memory.  Never prints.
  */
 #include <stdio.h>
 #include <string.h>

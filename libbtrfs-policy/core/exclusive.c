@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns what is known of other exclusive operations (balance, device add, ...)
- * on the file system, and waiting for them.
+ * Other exclusive operations (balance, device add, ...) on the file system: their
+ * state, and waiting for their end.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ BP_PUBLIC int btrfs_policy_exclusive_operation(struct btrfs_policy_fs *fs, char 
 	return ret;
 }
 
-/* Is nothing else at work? 0, -EBUSY with the name, or another error. */
+/* Is no other operation running? 0, -EBUSY with the name, or another error. */
 int bp_exclusive_check(struct btrfs_policy_fs *fs, bool *can_wait)
 {
 	_cleanup_free_ char *name = NULL;
@@ -46,7 +46,7 @@ int bp_exclusive_check(struct btrfs_policy_fs *fs, bool *can_wait)
 }
 
 /*
- * Nobody ends a paused balance but a person, so that one is never waited for.
+ * Only a user ends a paused balance, so do not wait for it.
  * `tick` is called twice a second; any value but 0 ends the wait.
  */
 int bp_exclusive_wait(struct btrfs_policy_fs *fs, bool enqueue, int (*tick)(void *user),

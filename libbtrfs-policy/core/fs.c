@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the life of a handle and the facts about the file system as a whole.
- * What is found on it (devices, roles, capabilities) is read by the files named
- * after these.  Must not touch the kernel but through the backend.
+ * The life of a handle, and the properties of the file system as a whole.  Devices,
+ * roles and capabilities are read by the files named after them.  Reaches the kernel
+ * only through the backend.
  */
 #include <string.h>
 
@@ -67,7 +67,7 @@ static int read_info(struct btrfs_policy_fs *fs, struct btrfs_ioctl_fs_info_args
 	memset(args, 0, sizeof(*args));
 	ret = fs->ops->fs_info(fs->backend, args);
 	if (ret < 0)
-		return bp_failed(fs, ret, "cannot read facts about '%s'", fs->mount_point);
+		return bp_failed(fs, ret, "cannot read properties of '%s'", fs->mount_point);
 	bp_uuid_text(args->fsid, fs->fsid);
 	fs->info.fsid = fs->fsid;
 	fs->info.label = fs->label;
@@ -76,7 +76,7 @@ static int read_info(struct btrfs_policy_fs *fs, struct btrfs_ioctl_fs_info_args
 	fs->info.sectorsize = args->sectorsize;
 	ret = fs->ops->read_only(fs->backend, &fs->info.read_only);
 	if (ret < 0)
-		return bp_failed(fs, ret, "cannot find out whether '%s' is read-only",
+		return bp_failed(fs, ret, "cannot determine whether '%s' is read-only",
 				 fs->mount_point);
 	memset(fs->label, 0, sizeof(fs->label));
 	ret = fs->ops->label(fs->backend, fs->label, BTRFS_LABEL_SIZE);
@@ -87,7 +87,7 @@ static int read_info(struct btrfs_policy_fs *fs, struct btrfs_ioctl_fs_info_args
 		return bp_nomem(fs);
 	ret = fs->ops->sysfs_exists(fs->backend, mixed);
 	if (ret < 0)
-		return bp_failed(fs, ret, "cannot look for '/sys/fs/btrfs/%s'", mixed);
+		return bp_failed(fs, ret, "cannot search for '/sys/fs/btrfs/%s'", mixed);
 	fs->info.mixed = ret;
 	return 0;
 }

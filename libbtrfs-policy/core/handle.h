@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The handle of a file system and what is read from it when it is opened.
+ * The handle of a file system and the properties that are read when it is opened.
  * Functions return 0 or -errno; those that take a handle leave an error text in
  * it whenever they fail.
  */
@@ -90,7 +90,7 @@ int bp_need(struct btrfs_policy_fs *fs, const char *capability, const char *what
 bool bp_is_hint_kernel(const struct btrfs_policy_fs *fs);
 const char *bp_enforced_advice(const struct btrfs_policy_fs *fs);
 
-/* Nanoseconds between two looks at what others do, and so between two ticks. */
+/* Nanoseconds between two polls of other operations, and so between two ticks. */
 #define BP_TICK 500000000ULL
 
 /* exclusive.c */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the device-role kernel series adds to <linux/btrfs.h>, for building
- * against headers that do not have it; names and layouts are those of that
- * header.  Kernels and programs have agreed on them: nothing here may ever change.
+ * Definitions that the device-role series adds to <linux/btrfs.h>, for building
+ * against headers without them; names and layouts are those of that header.  They
+ * are ABI and must not change.
  */
 #ifndef BP_KERNEL_ABI_H
 #define BP_KERNEL_ABI_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the way from what a user names (path, device, UUID, label, nothing) to a mount
- * point of a btrfs.  The mount table itself comes from the backend.
+ * Finds the mount point of a btrfs from the user's word for it (path, device, UUID,
+ * label, or none).  The mount table itself comes from the backend.
  */
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static int find_device(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_fs_i
 	return 0;
 }
 
-/* What identifies one mounted btrfs; @label has BTRFS_LABEL_SIZE + 1 bytes. */
+/* Properties that identify one mounted btrfs; @label has BTRFS_LABEL_SIZE + 1 bytes. */
 static int identify(struct btrfs_policy_fs *fs, const char *mount_point, uint64_t device,
 		    char *fsid, char *label, bool *has_device, bool *read_only)
 {
@@ -71,7 +71,7 @@ static int identify(struct btrfs_policy_fs *fs, const char *mount_point, uint64_
 	return ret;
 }
 
-/* What to look for, a UUID, a label, a block device, or (none of them) anything, and the find. */
+/* The search key, a UUID, a label, a block device or none (matches any), and the result. */
 struct search {
 	const char *uuid;
 	const char *label;
@@ -81,10 +81,10 @@ struct search {
 	bool read_only; /* this mount point */
 	size_t matches; /* different file systems */
 	char names[BP_ERROR_LENGTH / 2];
-	int unreadable; /* first error, told only if nothing matched */
+	int unreadable; /* first error, reported only without a match */
 };
 
-static bool fits(const struct search *wanted, const char *fsid, const char *label)
+static bool matches(const struct search *wanted, const char *fsid, const char *label)
 {
 	if (!wanted->uuid && !wanted->label)
 		return true;
@@ -92,7 +92,7 @@ static bool fits(const struct search *wanted, const char *fsid, const char *labe
 	       (wanted->label && *wanted->label && !strcmp(wanted->label, label));
 }
 
-static int look_at_mount(struct btrfs_policy_fs *fs, struct search *search,
+static int probe_mount(struct btrfs_policy_fs *fs, struct search *search,
 			 const char *target)
 {
 	char fsid[BP_FSID_LENGTH], label[BTRFS_LABEL_SIZE + 1];
@@ -108,7 +108,7 @@ static int look_at_mount(struct btrfs_policy_fs *fs, struct search *search,
 		search->unreadable = search->unreadable ? search->unreadable : ret;
 		return 0;
 	}
-	if (search->device ? !has_device : !fits(search, fsid, label))
+	if (search->device ? !has_device : !matches(search, fsid, label))
 		return 0;
 	if (!search->matches)
 		memcpy(search->fsid, fsid, sizeof(search->fsid));
@@ -127,7 +127,7 @@ static int look_at_mount(struct btrfs_policy_fs *fs, struct search *search,
 	return search->mount_point ? 0 : bp_nomem(fs);
 }
 
-static int judge_search(struct btrfs_policy_fs *fs, const struct search *found,
+static int check_search(struct btrfs_policy_fs *fs, const struct search *found,
 			const char *target)
 {
 	if (found->matches == 1)
@@ -135,11 +135,11 @@ static int judge_search(struct btrfs_policy_fs *fs, const struct search *found,
 	if (found->matches)
 		return bp_error(fs, -EINVAL, "%s%s%s %s; name one of: %s", target ? "'" : "",
 				target ? target : "no path given", target ? "'" : "",
-				target ? "fits more than one file system" :
+				target ? "matches more than one file system" :
 					 "and more than one btrfs is mounted",
 				found->names);
 	if (found->unreadable)
-		return bp_failed(fs, found->unreadable, "cannot look at the mounted btrfs");
+		return bp_failed(fs, found->unreadable, "cannot access the mounted btrfs");
 	if (found->device)
 		return bp_error(fs, -ENOENT,
 				"block device '%s' belongs to no mounted btrfs; mount it first",
@@ -161,10 +161,10 @@ static int target_by_search(struct btrfs_policy_fs *fs, struct search *search,
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot read the mount table");
 	for (char **mount = mounts; !ret && *mount; mount++)
-		ret = look_at_mount(fs, search, *mount);
+		ret = probe_mount(fs, search, *mount);
 	btrfs_policy_strv_free(mounts);
 	if (!ret)
-		ret = judge_search(fs, search, target);
+		ret = check_search(fs, search, target);
 	if (ret)
 		free(search->mount_point);
 	else
@@ -206,7 +206,7 @@ int bp_find_target(struct btrfs_policy_fs *fs, const char *target, char **mount_
 
 /* ---- All of them -------------------------------------------------------- */
 
-/* Adds the mount point of a file system that is not in the list yet, which has room for it. */
+/* Adds the mount point of a file system that is not in the list yet; the list is large enough. */
 static int list_mount(struct btrfs_policy_fs *fs, char **paths, char (*fsids)[BP_FSID_LENGTH],
 		      const char *target)
 {
@@ -221,7 +221,7 @@ static int list_mount(struct btrfs_policy_fs *fs, char **paths, char (*fsids)[BP
 	if (ret == -ENOMEM)
 		return bp_nomem(fs);
 	if (ret)
-		return bp_failed(fs, ret, "cannot look at the btrfs mounted on '%s'", target);
+		return bp_failed(fs, ret, "cannot access the btrfs mounted on '%s'", target);
 	for (; paths[i]; i++)
 		if (!strcmp(fsids[i], fsid))
 			return 0;

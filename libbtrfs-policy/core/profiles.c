@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the table of block group profiles and what follows from a chunk's type
- * flags alone.
+ * The table of block group profiles, and the properties that follow from the type
+ * flags of a chunk alone.
  */
 #include "core/base.h"
 #include "core/profiles.h"

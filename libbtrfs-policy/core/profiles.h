@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of block group profiles and what follows from a chunk's type.
+ * The table of block group profiles, and properties that follow from a chunk's type.
  */
 #ifndef BP_PROFILES_H
 #define BP_PROFILES_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Part of btrfs-policy.h, which includes it: where chunks stand, the plan
- * that puts misplaced ones right, and the balance that carries it out.
- * The conventions at the top of btrfs-policy.h hold here too.  Not to be
- * included alone.
+ * Part of btrfs-policy.h, which includes it: snapshots of the placement of
+ * chunks, the plan that moves misplaced chunks, and the balance that carries
+ * it out.  The conventions at the top of btrfs-policy.h hold here too.  Do not
+ * include it alone.
  */
 #ifndef BTRFS_POLICY_H
 #error "include <btrfs-policy.h>"
@@ -14,22 +14,23 @@
 /* ---- Placement ---------------------------------------------------------- */
 
 /**
- * enum btrfs_policy_misplaced - why a chunk is not where it should be
- * @BTRFS_POLICY_PLACED: it is where it should be
+ * enum btrfs_policy_misplaced - the reason why a chunk is misplaced
+ * @BTRFS_POLICY_PLACED: it is correctly placed
  * @BTRFS_POLICY_ON_EXCLUDED: a stripe is on a device whose role excludes its kind
  * @BTRFS_POLICY_ON_SECOND_CHOICE: a stripe is on a second-choice device while
  *	first-choice devices could hold it
  *
  * "Could hold it" is exact, and the same rule as the kernel's counters use:
  * - Profiles with a fixed number of devices (single, DUP, RAID1*): a first-choice
- *   device that the chunk does not stand on has room for what the chunk takes on
- *   one device.  Each such device can relieve one second-choice device.
- * - Striped profiles (RAID0, 10, 5, 6): the first-choice devices that the chunk
- *   stands on, together with those that have such room, are enough for a chunk of
- *   the profile.
- * Room is unallocated space.  So a RAID1 metadata chunk with one copy on the only
- * metadata-preferred SSD and the other on a disk is where it should be; one with
- * both copies on disks is not, unless the SSD has no room.
+ *   device without a stripe of the chunk has as much unallocated space as the
+ *   chunk takes on one device.  Each such device can relieve one second-choice
+ *   device.
+ * - Striped profiles (RAID0, 10, 5, 6): the first-choice devices that hold the
+ *   chunk, together with those that have such space, are enough for a chunk of the
+ *   profile.
+ * So a RAID1 metadata chunk with one copy on the only metadata-preferred SSD and
+ * the other on a disk is correctly placed; one with both copies on disks is
+ * misplaced, unless the SSD has no unallocated space.
  */
 enum btrfs_policy_misplaced {
 	BTRFS_POLICY_PLACED = 0,
@@ -37,7 +38,7 @@ enum btrfs_policy_misplaced {
 	BTRFS_POLICY_ON_SECOND_CHOICE = 2,
 };
 
-/** struct btrfs_policy_placement - a picture of all chunks; opaque */
+/** struct btrfs_policy_placement - a snapshot of all chunks; opaque */
 struct btrfs_policy_placement;
 
 /**
@@ -46,9 +47,9 @@ struct btrfs_policy_placement;
  * @length: bytes of the logical address space it covers
  * @used: bytes of those in use
  * @type: type and profile flags as in the chunk item
- * @kind: what is in it
+ * @kind: kind of its contents
  * @profile: "single", "DUP", "RAID1", ...
- * @misplaced: whether and why it is misplaced by the roles on disk
+ * @misplaced: the reason if it is misplaced by the roles on disk
  * @stripe_length: bytes that each stripe takes on its device
  * @stripes: number of stripes
  * @devids: device of each stripe
@@ -102,7 +103,7 @@ struct btrfs_policy_profile_usage {
  * @misplaced_bytes: of @bytes, those that should not be here: stripes of a kind
  *	that the device's role excludes, and stripes of misplaced chunks on a
  *	device that is second choice for them
- * @role: role that the chunks of the device are judged by
+ * @role: role used to classify chunks
  */
 struct btrfs_policy_device_usage {
 	uint64_t devid;
@@ -115,15 +116,15 @@ struct btrfs_policy_device_usage {
 };
 
 /**
- * btrfs_policy_placement_read() - read where all chunks are
+ * btrfs_policy_placement_read() - read a snapshot of all chunks
  * @fs: open handle
- * @placement: receives the picture, to be freed with
+ * @placement: receives the snapshot, to be freed with
  *	btrfs_policy_placement_free(); it does not need @fs afterwards
  *
  * Needs CAP_SYS_ADMIN.  Works on every kernel, also on those that ignore roles:
- * chunks are then judged by the roles on disk.  Devices and roles are those of the
- * last open or refresh.  The kernel goes on meanwhile; a chunk that comes or goes
- * during the walk may be missing.
+ * they are then classified by the roles on disk.  Devices and roles are those of the
+ * last open or refresh.  The file system stays in use; a chunk that is created or
+ * removed during the walk may be missing.
  *
  * Return: 0; -EPERM, -EUCLEAN, -EIO, -ENOMEM.
  */
@@ -131,14 +132,14 @@ int btrfs_policy_placement_read(struct btrfs_policy_fs *fs,
 				struct btrfs_policy_placement **placement);
 
 /**
- * btrfs_policy_placement_free() - free a picture
- * @placement: picture or NULL
+ * btrfs_policy_placement_free() - free a snapshot
+ * @placement: snapshot or NULL
  */
 void btrfs_policy_placement_free(struct btrfs_policy_placement *placement);
 
 /**
  * btrfs_policy_placement_chunk() - one chunk, in ascending order of address
- * @placement: picture
+ * @placement: snapshot
  * @index: from 0
  *
  * Return: the chunk, or NULL behind the last one.
@@ -148,7 +149,7 @@ btrfs_policy_placement_chunk(const struct btrfs_policy_placement *placement, siz
 
 /**
  * btrfs_policy_placement_profile() - sums of one kind and profile
- * @placement: picture
+ * @placement: snapshot
  * @index: from 0; ordered data, metadata, system, mixed, then by profile
  *
  * Return: the sums, or NULL behind the last one.
@@ -158,7 +159,7 @@ btrfs_policy_placement_profile(const struct btrfs_policy_placement *placement, s
 
 /**
  * btrfs_policy_placement_device() - sums of one device
- * @placement: picture
+ * @placement: snapshot
  * @index: from 0, ascending devid
  *
  * Return: the sums, or NULL behind the last one.
@@ -167,7 +168,7 @@ const struct btrfs_policy_device_usage *
 btrfs_policy_placement_device(const struct btrfs_policy_placement *placement, size_t index);
 
 /**
- * struct btrfs_policy_totals - sums of a picture or a plan
+ * struct btrfs_policy_totals - sums of a snapshot or a plan
  * @chunks: chunks that roles apply to and others
  * @misplaced_chunks: misplaced ones
  * @misplaced_size: logical bytes of those
@@ -183,8 +184,8 @@ struct btrfs_policy_totals {
 };
 
 /**
- * btrfs_policy_placement_totals() - sums of the whole picture
- * @placement: picture
+ * btrfs_policy_placement_totals() - sums of the whole snapshot
+ * @placement: snapshot
  *
  * Return: the sums.
  */
@@ -192,10 +193,10 @@ const struct btrfs_policy_totals *
 btrfs_policy_placement_totals(const struct btrfs_policy_placement *placement);
 
 /**
- * btrfs_policy_placement_assume() - look at a picture as if things were different
- * @fs: open handle that the picture was read with
- * @placement: picture, which is changed and judged anew
- * @text: what is different, words between commas:
+ * btrfs_policy_placement_assume() - change a snapshot to assumed roles or devices
+ * @fs: open handle that the snapshot was read with
+ * @placement: snapshot; it is changed, and its chunks are classified again
+ * @text: the assumptions, separated by commas:
  *	`<role>=<device>`: the device has that role (further devices may follow, each
  *	behind a comma; devices as for btrfs_policy_device_select());
  *	`data=<profile>`, `metadata=<profile>`, `system=<profile>`: new chunks have
@@ -203,22 +204,22 @@ btrfs_policy_placement_totals(const struct btrfs_policy_placement *placement);
  *	`add=<size>[:<role>]`: there is one more device, of 1 PiB at most;
  *	`lose=<device>`: the device is gone
  *
- * Return: 0; -EINVAL and those of btrfs_policy_device_select(), and then the picture
- * is of no use; -ENOMEM.
+ * Return: 0; -EINVAL and those of btrfs_policy_device_select(), after which the
+ * caller can only free the snapshot; -ENOMEM.
  */
 int btrfs_policy_placement_assume(struct btrfs_policy_fs *fs,
 				  struct btrfs_policy_placement *placement, const char *text);
 
 /**
- * struct btrfs_policy_fits - how much fits, by simulating the allocator
- * @data: bytes of data that could be stored yet, if nothing else is
- * @metadata: the same of metadata
+ * struct btrfs_policy_remaining_capacity - remaining capacity, by simulating the allocator
+ * @data: bytes of data that could still be stored, assuming no metadata is added
+ * @metadata: bytes of metadata that could still be stored, assuming no data is added
  * @data_profile: profile that new data chunks would get
  * @metadata_profile: the same of metadata
- * @degraded_chunks: chunks that would miss a device and still be whole
- * @lost_chunks: chunks that would have lost contents
+ * @degraded_chunks: chunks that would lack a device but no contents
+ * @lost_chunks: chunks that would lose contents
  */
-struct btrfs_policy_fits {
+struct btrfs_policy_remaining_capacity {
 	uint64_t data;
 	uint64_t metadata;
 	const char *data_profile;
@@ -228,29 +229,29 @@ struct btrfs_policy_fits {
 };
 
 /**
- * btrfs_policy_placement_fits() - how much fits yet
+ * btrfs_policy_placement_capacity() - remaining capacity for data and metadata
  * @fs: handle
- * @placement: picture, as it is or with assumptions
- * @fits: receives the figures
+ * @placement: snapshot, as read or with assumptions
+ * @capacity: receives the figures
  *
- * What is free in chunks, and chunks that the allocator would make until there is no
- * room.  In what is there data and metadata compete, so both figures together
- * are more than fits of both.
+ * Each figure is the free space in chunks, and the chunks that the allocator would
+ * make until the devices are full.  Data and metadata compete for unallocated space,
+ * so the sum of both figures is more than can be stored.
  *
  * Return: 0 or -ENOMEM.
  */
-int btrfs_policy_placement_fits(struct btrfs_policy_fs *fs,
+int btrfs_policy_placement_capacity(struct btrfs_policy_fs *fs,
 				    struct btrfs_policy_placement *placement,
-				    struct btrfs_policy_fits *fits);
+				    struct btrfs_policy_remaining_capacity *capacity);
 
 /**
- * struct btrfs_policy_outlook - what data and metadata can grow to
+ * struct btrfs_policy_outlook - how far data and metadata can grow
  * @data_used: bytes of data now
- * @data_more: bytes of data that could be stored besides, if no metadata is
+ * @data_more: bytes of data that could still be stored, assuming no metadata is added
  * @data_profile: profile that new data chunks would get
  * @metadata_used: bytes of metadata now
- * @metadata_more: bytes of metadata that could be stored besides, if no data is;
- *	without @metadata_kept
+ * @metadata_more: bytes of metadata that could still be stored, assuming no data is
+ *	added; without @metadata_kept
  * @metadata_kept: bytes that the kernel keeps free for itself (the global reserve),
  *	0 if it does not show them
  * @metadata_profile: profile that new metadata chunks would get
@@ -271,11 +272,11 @@ struct btrfs_policy_outlook {
 };
 
 /**
- * btrfs_policy_placement_outlook() - what data and metadata can grow to
+ * btrfs_policy_placement_outlook() - how far data and metadata can grow
  * @fs: handle
- * @placement: picture, as it is or with assumptions
- * @moved: count room for metadata as if misplaced chunks had moved already, as the
- *	plan of btrfs_policy_plan_new() would move them
+ * @placement: snapshot, as read or with assumptions
+ * @moved: count space for metadata as if the plan of btrfs_policy_plan_new() had
+ *	been carried out
  * @outlook: receives the figures
  *
  * Return: 0; -EOPNOTSUPP for mixed block groups; with @moved those of
@@ -287,14 +288,14 @@ int btrfs_policy_placement_outlook(struct btrfs_policy_fs *fs,
 
 /* ---- Plan --------------------------------------------------------------- */
 
-/** struct btrfs_policy_plan - ordered steps that put chunks right; opaque */
+/** struct btrfs_policy_plan - ordered steps that move misplaced chunks; opaque */
 struct btrfs_policy_plan;
 
 /**
  * struct btrfs_policy_step_space - one device around one step
  * @devid: device
  * @before: bytes without a chunk before the step
- * @least: the same while what is moved stands in both places
+ * @least: the same while the data that is moved exists in both places
  * @after: the same after the step
  */
 struct btrfs_policy_step_space {
@@ -306,12 +307,12 @@ struct btrfs_policy_step_space {
 
 /**
  * struct btrfs_policy_step - move one chunk
- * @chunk: the chunk as it stands before the plan starts; its @misplaced says why
- *	it moves (BTRFS_POLICY_PLACED: earlier steps make room where it belongs)
- * @targets: number of stripes of its new place; 0 if it holds nothing, or if all it
- *	holds goes into chunks that exist already
- * @target_devids: devices of the new place, as the kernel would choose them
- * @target_stripe_length: bytes of a stripe of the new place
+ * @chunk: the chunk before the plan starts; its @misplaced is the reason for the move
+ *	(BTRFS_POLICY_PLACED: earlier steps free space on better devices)
+ * @targets: number of stripes of the new chunk; 0 if the chunk is empty, or if all
+ *	its data goes into existing chunks
+ * @target_devids: devices of the new chunk, as the kernel would choose them
+ * @target_stripe_length: bytes of a stripe of the new chunk
  * @space_count: number of devices whose unallocated space the step changes
  * @spaces: those devices
  */
@@ -325,7 +326,7 @@ struct btrfs_policy_step {
 };
 
 /**
- * struct btrfs_policy_plan_device - what a device holds around a plan
+ * struct btrfs_policy_plan_device - a device before and after a plan
  * @devid: device
  * @role: its role
  * @unallocated_before: bytes without a chunk now
@@ -343,28 +344,29 @@ struct btrfs_policy_plan_device {
 };
 
 /**
- * btrfs_policy_plan_new() - plan from a picture
+ * btrfs_policy_plan_new() - plan from a snapshot
  * @fs: handle, for the error text; need not be open
- * @placement: picture; the plan keeps no pointer to it
+ * @placement: snapshot; the plan keeps no pointer to it
  * @limit: plan at most this many steps, 0 for no limit
  * @plan: receives the plan, to be freed with btrfs_policy_plan_free()
  *
- * Order: metadata as soon as there is room, before that data off devices that
- * exclude it, then system, then the rest of the data; within each the least used
- * chunk first.  Contents go into chunks that stand right and into new ones, never
- * into others that stand wrong.  During every step and after it
- * - one more data, metadata and system chunk can be made (if it could before), and
- * - what metadata can still take, free in its chunks and unallocated where it may
- *   go, is not below @slack_floor of the summary (nor lower still if it is below):
- *   the most of what was free in metadata chunks at the beginning, a tenth of what
- *   metadata uses, and one chunk of full size beside the global reserve; but at
- *   most half of what metadata can take when all is done, since small arrays could
- *   never have as much.
- * If there is no such order the plan is empty and btrfs_policy_plan_blocked() says
- * why.  Up to seven chunks every order is tried; with more, one that is unlike the
- * usual may be overlooked.  Nothing on disk is touched.
+ * Order: metadata as soon as it has space, before that data on devices that exclude
+ * it, then system, then the rest of the data; within each the least used chunk
+ * first.  Data is moved only into correctly placed chunks or new ones, never into a
+ * chunk that would itself have to be moved.  During every step and after it
+ * - another data, metadata and system chunk can be made (if that was possible
+ *   before), and
+ * - the slack of metadata, free in its chunks and unallocated on devices that take
+ *   it, is not below @slack_floor of the summary (if it is below already, it does
+ *   not decrease).  The floor is the largest of: free space in metadata chunks at
+ *   the beginning, a tenth of the metadata in use, and one chunk of full size beside
+ *   the global reserve; but at most half of the slack at the end, since small arrays
+ *   could never have as much.
+ * If there is no such order the plan is empty and btrfs_policy_plan_blocked() gives
+ * the reason.  Up to seven chunks every order is tried; with more, the search may
+ * miss an unusual order.  The function does not write to any device.
  *
- * Return: 0 (also if there is nothing to do); -EINVAL for a picture that assumes
+ * Return: 0 (also if there is nothing to do); -EINVAL for a snapshot that assumes
  * other profiles; -EOPNOTSUPP for a file system with the feature remap-tree; -ENOMEM.
  */
 int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
@@ -405,13 +407,13 @@ btrfs_policy_plan_device(const struct btrfs_policy_plan *plan, size_t index);
  * @size: logical bytes of those
  * @used: bytes of those in use, which is about what has to be read and written
  * @blocked: misplaced chunks if there is no safe order, and so no step
- * @short_bytes: room that would have to be found for the first blocked chunk
+ * @short_bytes: free space that the first blocked chunk lacks
  * @beyond_limit: chunks left out because of the limit
- * @slack_before: what metadata can still take now
+ * @slack_before: bytes that metadata can still grow by now
  * @slack_after: the same after the last step without a limit
- * @slack_floor: what it keeps throughout
- * @least_seconds: about how long the steps take on quick devices
- * @most_seconds: the same on slow ones
+ * @slack_floor: bytes that the plan keeps at every step
+ * @least_seconds: estimated time of the steps on fast devices
+ * @most_seconds: the same on slow devices
  */
 struct btrfs_policy_plan_summary {
 	uint64_t chunks;
@@ -439,10 +441,10 @@ const struct btrfs_policy_plan_summary *
 btrfs_policy_plan_summary(const struct btrfs_policy_plan *plan);
 
 /**
- * btrfs_policy_plan_blocked() - why some chunks stay where they are
+ * btrfs_policy_plan_blocked() - the reason why misplaced chunks cannot be moved
  * @plan: plan
  *
- * Return: one line: which devices lack how much and what would help; NULL if
+ * Return: one line: the devices that lack space, how much, and the remedy; NULL if
  * every misplaced chunk has a step or lies beyond the limit.
  */
 const char *btrfs_policy_plan_blocked(const struct btrfs_policy_plan *plan);
@@ -450,16 +452,16 @@ const char *btrfs_policy_plan_blocked(const struct btrfs_policy_plan *plan);
 /* ---- Balance ------------------------------------------------------------ */
 
 /**
- * struct btrfs_policy_progress - how far a balance is
+ * struct btrfs_policy_progress - progress of a balance
  * @chunks_done: chunks moved or tried
- * @chunks_total: chunks to move, from the newest plan, and those that wait for room
+ * @chunks_total: chunks to move, from the newest plan, and deferred ones
  * @bytes_done: used bytes of the chunks done
  * @bytes_total: used bytes of all of them
  * @elapsed_ns: nanoseconds since the start
  * @logical: address of the chunk that is next or being moved, 0 at the end
  * @kind: kind of that chunk
- * @bytes_per_second: used bytes moved so far, a second; 0 if not known yet
- * @seconds_left: what the rest takes at that rate; -1 if not known yet
+ * @bytes_per_second: used bytes moved per second so far; 0 if not known yet
+ * @seconds_left: time for the rest at that rate; -1 if not known yet
  */
 struct btrfs_policy_progress {
 	uint64_t chunks_done;
@@ -495,15 +497,15 @@ struct btrfs_policy_balance_options {
 };
 
 /**
- * enum btrfs_policy_balance_end - why a balance ended
- * @BTRFS_POLICY_END_DONE: nothing misplaced is left that could be moved
+ * enum btrfs_policy_balance_end - the reason why a balance ended
+ * @BTRFS_POLICY_END_DONE: no misplaced chunk is left that could be moved
  * @BTRFS_POLICY_END_LIMIT: the limit was reached
- * @BTRFS_POLICY_END_NO_SPACE: the kernel found no room for a chunk, nor behind
- *	all others that could be moved
- * @BTRFS_POLICY_END_CANCELED: somebody ran `btrfs balance cancel`
- * @BTRFS_POLICY_END_PAUSED: somebody ran `btrfs balance pause`
+ * @BTRFS_POLICY_END_NO_SPACE: the kernel found no space for a chunk, also
+ *	after it had moved all others that could be moved
+ * @BTRFS_POLICY_END_CANCELED: a user ran `btrfs balance cancel`
+ * @BTRFS_POLICY_END_PAUSED: a user ran `btrfs balance pause`
  * @BTRFS_POLICY_END_STOPPED: the progress callback asked to stop
- * @BTRFS_POLICY_END_FAILED: anything else; the error text says what
+ * @BTRFS_POLICY_END_FAILED: any other error; see the error text
  */
 enum btrfs_policy_balance_end {
 	BTRFS_POLICY_END_DONE = 0,
@@ -516,17 +518,18 @@ enum btrfs_policy_balance_end {
 };
 
 /**
- * struct btrfs_policy_balance_report - what a balance did
- * @end: why it ended
+ * struct btrfs_policy_balance_report - the result of a balance
+ * @end: the reason why it ended
  * @considered: chunks of the file system at the start, and those that were
  *	misplaced when another round began
  * @misplaced: misplaced chunks at the start and when another round began
  * @relocated: chunks moved
  * @relocated_used: bytes in use of those
- * @still_misplaced: misplaced chunks at the end, by a new look
- * @moved_in_vain: chunks moved whose contents are on the wrong devices still
+ * @still_misplaced: misplaced chunks at the end, by a new scan
+ * @moved_in_vain: chunks moved whose contents are still misplaced
  * @elapsed_ns: nanoseconds it took
- * @text: one line that explains what is left and why; "" if nothing is
+ * @text: one line with the number of misplaced chunks left and the reason; "" if none is
+ *	left
  */
 struct btrfs_policy_balance_report {
 	enum btrfs_policy_balance_end end;
@@ -541,12 +544,12 @@ struct btrfs_policy_balance_report {
 };
 
 /**
- * btrfs_policy_balance_check() - could a balance start now?
+ * btrfs_policy_balance_check() - tell whether a balance could start now
  * @fs: open handle
  * @options: how, or NULL for all defaults
  *
- * What would make btrfs_policy_balance() fail before it looks at any chunk: for
- * callers that go into the background and want to say so before.
+ * Finds the errors of btrfs_policy_balance() that do not depend on chunks, so that a
+ * caller can report them before it detaches.
  *
  * Return: 0, or what btrfs_policy_balance() would return.
  */
@@ -557,18 +560,18 @@ int btrfs_policy_balance_check(struct btrfs_policy_fs *fs,
  * btrfs_policy_balance() - move misplaced chunks, one after the other
  * @fs: open handle
  * @options: how, or NULL for all defaults
- * @report: receives what was done, on failure too (NULL only if it could not
+ * @report: receives the result, on failure too (NULL only if it could not
  *	start), to be freed with btrfs_policy_balance_report_free()
  *
- * Plans, moves one chunk with the kernel's balance, looks again, and so on until
- * nothing that could be moved is misplaced.  `btrfs balance status`, `pause` and
- * `cancel` work on it.  A chunk is never moved twice by one call.  One that the
- * kernel finds no room for is tried again behind the others, as long as any of
- * them moves.  What an earlier call left behind, a paused balance of one chunk or
- * one that the kernel took up again at mount, is finished first.
+ * Plans, moves one chunk with the kernel's balance, reads a new snapshot, and repeats
+ * this until no misplaced chunk is left that could be moved.  `btrfs balance status`, `pause` and
+ * `cancel` work on it.  A chunk is never moved twice by one call.  If the
+ * kernel finds no space for a chunk, the chunk is deferred until others have moved.
+ * An interrupted balance of an earlier call, paused or resumed by the kernel at
+ * mount, is finished first.
  *
- * Return: 0 if it ended with DONE or LIMIT (look at @still_misplaced: chunks that
- * came meanwhile or landed wrong again are not tried twice);
+ * Return: 0 if it ended with DONE or LIMIT (see @still_misplaced: new chunks and
+ * chunks that were misplaced again are not tried twice);
  * -ENOSPC, -ECANCELED (cancelled, paused or stopped),
  * -EBUSY, -EOPNOTSUPP, -EROFS, -EPERM, or another error of the kernel.
  */

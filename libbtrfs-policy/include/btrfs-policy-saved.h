@@ -12,7 +12,7 @@
 #define BTRFS_POLICY_SAVED_H
 
 /**
- * btrfs_policy_saved_path() - the file with what is saved for a file system
+ * btrfs_policy_saved_path() - the file with the saved settings of a file system
  * @fs: open handle
  * @path: receives a text to be freed, whether or not the file exists
  *
@@ -23,11 +23,11 @@
 int btrfs_policy_saved_path(struct btrfs_policy_fs *fs, char **path);
 
 /**
- * btrfs_policy_saved_read() - what is saved, as a request that can be applied
+ * btrfs_policy_saved_read() - the saved settings, as a request that can be applied
  * @fs: open handle
- * @request: receives the wishes, to be freed with btrfs_policy_request_free()
+ * @request: receives the request, to be freed with btrfs_policy_request_free()
  *
- * Return: 0; -ENOENT if nothing is saved; -EINVAL if the file is damaged (the
+ * Return: 0; -ENOENT without saved settings; -EINVAL if the file is damaged (the
  * error names the line); -EACCES, -EIO, -ENOMEM.
  */
 int btrfs_policy_saved_read(struct btrfs_policy_fs *fs,
@@ -56,7 +56,7 @@ int btrfs_policy_fs_open_bdi(struct btrfs_policy_fs *fs, const char *bdi, unsign
  * @count: how many, at least 1
  *
  * It can be read as if it were mounted: devices, roles on disk, placement.  No
- * setting has a value, nothing is enforced, and nothing can be changed.  The
+ * setting has a value, roles are not enforced, and changes are refused.  The
  * contents need not be trusted.
  *
  * Return: 0; -EUCLEAN if it is damaged or no btrfs; -EOPNOTSUPP for a checksum or

@@ -13,7 +13,7 @@
 /* ---- Settings ----------------------------------------------------------- */
 
 /**
- * enum btrfs_policy_scope - what a setting belongs to
+ * enum btrfs_policy_scope - the object that a setting belongs to
  * @BTRFS_POLICY_SCOPE_FS: the file system
  * @BTRFS_POLICY_SCOPE_DEVICE: each device
  */
@@ -26,9 +26,9 @@ enum btrfs_policy_scope {
  * struct btrfs_policy_setting - one thing that can be read and set
  * @name: its word on command lines and in files: "read-policy", "readahead", ...
  * @title: the same for people, small letters: "read policy"
- * @scope: what it belongs to
- * @file: file below /sys/fs/btrfs/<FSID>/; "%llu" in it stands for the devid
- * @grammar: what may be written: "0..1000"
+ * @scope: the object that it belongs to
+ * @file: file below /sys/fs/btrfs/<FSID>/; "%llu" in it is replaced by the devid
+ * @grammar: the values that may be written: "0..1000"
  * @help: one line
  * @capability: name of the capability it needs
  * @is_size: its values are bytes
@@ -61,7 +61,7 @@ const struct btrfs_policy_setting *btrfs_policy_setting_at(size_t index);
 const struct btrfs_policy_setting *btrfs_policy_setting_find(const char *name);
 
 /**
- * btrfs_policy_setting_get() - what is in force now
+ * btrfs_policy_setting_get() - the value in force
  * @fs: open handle
  * @name: word of the setting
  * @devid: device for device settings, 0 for the others
@@ -96,7 +96,7 @@ void btrfs_policy_strv_free(char **values);
 
 /* ---- Changing settings -------------------------------------------------- */
 
-/** struct btrfs_policy_request - a list of wishes; opaque */
+/** struct btrfs_policy_request - a list of settings and their new values; opaque */
 struct btrfs_policy_request;
 
 /**
@@ -113,14 +113,14 @@ struct btrfs_policy_request *btrfs_policy_request_new(void);
 void btrfs_policy_request_free(struct btrfs_policy_request *request);
 
 /**
- * btrfs_policy_request_add() - add a wish
+ * btrfs_policy_request_add() - add an entry
  * @request: the request
  * @setting: word of the setting
  * @devid: device for device settings, 0 for the others
  * @value: value in the setting's grammar; "readahead" takes bytes or a number
  *	with one of the suffixes K, M, G (powers of 1024)
  *
- * Nothing is checked yet: btrfs_policy_apply() checks all before it writes any.
+ * The entry is not checked: btrfs_policy_apply() checks all before it writes any.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -129,12 +129,12 @@ int btrfs_policy_request_add(struct btrfs_policy_request *request,
 
 /*
  * Flags: how to apply a request
- * BTRFS_POLICY_DRY_RUN: check everything, change nothing; the changes say what
+ * BTRFS_POLICY_DRY_RUN: check everything without a change; the changes say what
  *	would be
  * BTRFS_POLICY_FORCE: set roles that leave too few devices for the profiles in
  *	use
  * BTRFS_POLICY_SAVE: keep settings of the file system for its next mounts too, see
- *	btrfs_policy_saved_path(); it is part of "all or nothing"
+ *	btrfs_policy_saved_path(); it is written, too, or no setting changes
  * BTRFS_POLICY_ENQUEUE: btrfs_policy_device_add() only: wait for another exclusive
  *	operation instead of giving up
  */
@@ -145,17 +145,17 @@ enum {
 	BTRFS_POLICY_ENQUEUE = 1u << 3,
 };
 
-/** struct btrfs_policy_changes - what a request changed; opaque */
+/** struct btrfs_policy_changes - the changes of a request; opaque */
 struct btrfs_policy_changes;
 
 /**
- * struct btrfs_policy_change - one wish and what came of it, or a proposal
+ * struct btrfs_policy_change - one entry of a request and its result, or a proposal
  * @setting: row of the setting
  * @devid: device or 0
  * @path: path of the device, NULL if none or missing
  * @old_value: value before
  * @new_value: value read back from the kernel (with BTRFS_POLICY_DRY_RUN: the
- *	value that would be written); equal to @old_value if nothing had to change
+ *	value that would be written); equal to @old_value if no change was needed
  * @reason: of a proposal, see btrfs_policy_suggest(), one line for people; else NULL
  */
 struct btrfs_policy_change {
@@ -168,16 +168,17 @@ struct btrfs_policy_change {
 };
 
 /**
- * btrfs_policy_apply() - carry out a request, all of it or nothing
+ * btrfs_policy_apply() - carry out a request, all or none of its entries
  * @fs: open handle
- * @request: the wishes
+ * @request: the request
  * @flags: BTRFS_POLICY_... from above, or 0
- * @changes: receives one row for each wish, in the request's order, to be freed
+ * @changes: receives one row for each entry, in the request's order, to be freed
  *	with btrfs_policy_changes_free(); untouched on failure
  *
  * All values are checked first.  Roles of all devices go to the kernel in one
  * step.  If a write fails, earlier ones are put back; if even that fails, the
- * error says what stayed changed.  Values that are right already are not written.
+ * error names the settings that stayed changed.  Values that match already are not
+ * written.
  *
  * Return: 0; -EINVAL, -ENODEV, -EOPNOTSUPP, -EROFS, -EPERM, -EACCES, -EBUSY,
  * -EIO (also: the kernel took a value and then shows another one), -ENOMEM.
@@ -219,7 +220,7 @@ struct btrfs_policy_additions;
  * struct btrfs_policy_addition - one device that was to be added
  * @path: path as it was named
  * @role: role that it gets
- * @signature: what is or was on it, such as "ext4" or "gpt"; NULL for nothing
+ * @signature: the signature that is or was on it, such as "ext4" or "gpt"; NULL for none
  * @devid: its number in the file system, 0 if it is not there
  * @added: it is part of the file system now
  * @wiped: @signature has been overwritten
@@ -236,7 +237,7 @@ struct btrfs_policy_addition {
 /**
  * btrfs_policy_device_add() - add devices that have a role from the beginning
  * @fs: open handle; it is refreshed after each device
- * @paths: block devices that nothing uses
+ * @paths: block devices that are not in use
  * @count: how many
  * @role: role for all of them; on kernels without roles BTRFS_POLICY_ROLE_DATA_PREFERRED
  *	only

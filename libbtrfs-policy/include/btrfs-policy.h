@@ -13,7 +13,7 @@
  *   at their end, so never copy, embed or make arrays of them.
  * - Structures that the caller hands in start with `size`; fill it with sizeof
  *   and zero the rest.  Members that a caller does not know of count as zero.
- * - Sizes, offsets and room are bytes.  A devid of 0 means "no device".
+ * - Sizes, offsets and free space are bytes.  A devid of 0 means "no device".
  * - A handle may be used by one thread at a time; different handles are
  *   independent.  Tables of names and settings are constant.
  *
@@ -25,8 +25,8 @@
  *   -ENOENT      no such path, UUID or label
  *   -EPERM, -EACCES  no permission
  *   -EROFS       the file system is mounted read-only
- *   -ENOSPC      not enough room on the devices that a chunk should go to
- *   -EUCLEAN     what the kernel handed back does not make sense
+ *   -ENOSPC      not enough space on the devices that a chunk should go to
+ *   -EUCLEAN     the kernel returned inconsistent data
  */
 #ifndef BTRFS_POLICY_H
 #define BTRFS_POLICY_H
@@ -49,7 +49,7 @@ const char *btrfs_policy_version(void);
 /* ---- Roles -------------------------------------------------------------- */
 
 /**
- * enum btrfs_policy_role - what a device is meant for
+ * enum btrfs_policy_role - the use that a device is meant for
  * @BTRFS_POLICY_ROLE_DATA_PREFERRED: data first choice, metadata allowed
  * @BTRFS_POLICY_ROLE_METADATA_PREFERRED: metadata first choice, data allowed
  * @BTRFS_POLICY_ROLE_DATA_ONLY: never metadata
@@ -90,7 +90,7 @@ int btrfs_policy_role_parse(const char *text, enum btrfs_policy_role *role);
 /* ---- Kinds of chunks ---------------------------------------------------- */
 
 /**
- * enum btrfs_policy_kind - what is in a chunk
+ * enum btrfs_policy_kind - kind of the contents of a chunk
  * @BTRFS_POLICY_KIND_DATA: file contents
  * @BTRFS_POLICY_KIND_METADATA: trees
  * @BTRFS_POLICY_KIND_SYSTEM: the chunk tree; roles treat it as metadata
@@ -137,7 +137,7 @@ struct btrfs_policy_fs *btrfs_policy_fs_ref(struct btrfs_policy_fs *fs);
  * btrfs_policy_fs_unref() - drop a reference; the last one closes and frees
  * @fs: handle or NULL
  *
- * Return: NULL, so that `fs = btrfs_policy_fs_unref(fs)` leaves nothing behind.
+ * Return: NULL, so that `fs = btrfs_policy_fs_unref(fs)` leaves no stale pointer.
  */
 struct btrfs_policy_fs *btrfs_policy_fs_unref(struct btrfs_policy_fs *fs);
 
@@ -151,7 +151,7 @@ struct btrfs_policy_fs *btrfs_policy_fs_unref(struct btrfs_policy_fs *fs);
  *
  * A path that exists wins over a UUID or label that looks the same.  Nothing on
  * the file system is changed.  Without CAP_SYS_ADMIN roles may stay unknown and
- * placement cannot be read; opening works all the same.
+ * placement cannot be read; opening still works.
  *
  * Return: 0; -EINVAL (not btrfs; more than one candidate, the error lists
  * them), -ENOENT, -EACCES, -EPERM, -EUCLEAN, -ENOMEM.
@@ -163,7 +163,7 @@ int btrfs_policy_fs_open(struct btrfs_policy_fs *fs, const char *target);
  * @fs: handle from btrfs_policy_fs_new(), not opened before; it stays that way
  * @paths: receives an array of texts that ends with NULL, to be freed with
  *	btrfs_policy_strv_free(): one mount point for each mounted btrfs, in the
- *	order of the mount table; what the caller cannot reach is left out
+ *	order of the mount table; mount points that the caller cannot reach are left out
  *
  * Return: 0, -EINVAL if @fs is open, -EIO, -ENOMEM.
  */
@@ -185,8 +185,8 @@ int btrfs_policy_fs_refresh(struct btrfs_policy_fs *fs);
  * @fs: handle or NULL
  *
  * Return: text without a final full stop or newline, valid until the next call
- * with the handle; "" if nothing failed.  Names from outside (labels, paths)
- * stand in it as they are: escape it for a terminal.
+ * with the handle; "" without a failure.  Names from outside (labels, paths)
+ * are not escaped in it: escape it for a terminal.
  */
 const char *btrfs_policy_fs_error(const struct btrfs_policy_fs *fs);
 
@@ -212,7 +212,7 @@ enum btrfs_policy_hint {
 enum btrfs_policy_hint btrfs_policy_fs_hint(const struct btrfs_policy_fs *fs);
 
 /**
- * struct btrfs_policy_fs_info - facts about an open file system
+ * struct btrfs_policy_fs_info - properties of an open file system
  * @fsid: UUID in its usual text form (36 characters)
  * @label: label, "" if there is none; untrusted bytes
  * @mount_point: mount point that the target was found in, NULL if not mounted
@@ -238,10 +238,10 @@ struct btrfs_policy_fs_info {
 };
 
 /**
- * btrfs_policy_fs_info() - facts about an open file system
+ * btrfs_policy_fs_info() - properties of an open file system
  * @fs: open handle
  *
- * Return: facts, or NULL if @fs is not open.
+ * Return: the properties, or NULL if @fs is not open.
  */
 const struct btrfs_policy_fs_info *btrfs_policy_fs_info(const struct btrfs_policy_fs *fs);
 
@@ -268,11 +268,11 @@ enum btrfs_policy_tristate {
  * @rotational: spinning disk?
  * @model: model name, NULL if not known; untrusted bytes
  * @transport: "nvme", "sata", "usb", ... , NULL if not known
- * @role: what the device is meant for
+ * @role: the use that the device is meant for
  * @role_in_force: the kernel acts on @role; never true on a kernel that ignores it
  * @disk_type: the device item's whole type field, valid if @disk_type_known
  * @disk_type_known: the device item could be read
- * @rotation_rate: revolutions a minute, 0 if it does not turn or nobody knows
+ * @rotation_rate: revolutions a minute, 0 if not rotational or not known
  */
 struct btrfs_policy_device {
 	uint64_t devid;
@@ -330,7 +330,7 @@ const struct btrfs_policy_device *btrfs_policy_device_find(const struct btrfs_po
  * A word of digits alone is a devid even if a file has that name (say "./7").
  *
  * Return: 0; -ENODEV if no device of the file system fits, -EINVAL for a word
- * that is none of these, -ENOENT or -EACCES from looking at a path, -ENOMEM.
+ * that is none of these, -ENOENT or -EACCES from resolving a path, -ENOMEM.
  */
 int btrfs_policy_device_select(struct btrfs_policy_fs *fs, const char *word,
 			       uint64_t **devids, size_t *count);
@@ -343,15 +343,15 @@ int btrfs_policy_device_select(struct btrfs_policy_fs *fs, const char *word,
  */
 bool btrfs_policy_device_is_word(const char *word);
 
-/* ---- What the kernel can do --------------------------------------------- */
+/* ---- Capabilities of the kernel ----------------------------------------- */
 
 /**
  * struct btrfs_policy_capability - one thing a kernel can or cannot do
  * @name: stable word, for example "roles-enforced"
  * @available: this kernel, with this file system, can
- * @file: the file that was looked for, full path
- * @help: one line: what it is good for
- * @advice: what to do if it is not available
+ * @file: the file that proves it, full path
+ * @help: its purpose, one line
+ * @advice: the remedy if it is not available
  */
 struct btrfs_policy_capability {
 	const char *name;
@@ -406,12 +406,12 @@ const char *btrfs_policy_kernel_name(const struct btrfs_policy_fs *fs);
  * btrfs_policy_module_version() - version of the loaded module btrfs.ko
  * @fs: open handle
  *
- * Return: what the module says of itself, or NULL: stock modules have none.
+ * Return: the version that the module states, or NULL: stock modules have none.
  */
 const char *btrfs_policy_module_version(const struct btrfs_policy_fs *fs);
 
 /**
- * btrfs_policy_exclusive_operation() - what else is at work on the file system
+ * btrfs_policy_exclusive_operation() - the exclusive operation that is running
  * @fs: open handle
  * @name: receives a text to be freed: "none", "balance", "balance paused",
  *	"device add", ... as the kernel names it

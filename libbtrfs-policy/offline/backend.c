@@ -130,7 +130,7 @@ static int open_disk(struct bp_offline *off, const char *path)
 	return disk->path ? 0 : -ENOMEM;
 }
 
-/* ---- What the chunk tree has -------------------------------------------- */
+/* ---- Contents of the chunk tree ----------------------------------------- */
 
 static int take_device(struct bp_offline *off, const struct btrfs_key *key, const void *data,
 		     size_t length)
@@ -179,7 +179,7 @@ static int read_chunk_tree(struct bp_offline *off)
 
 /* ---- Other devices of it ------------------------------------------------ */
 
-/* What cannot be opened, or is there already, is no loss: it was not asked for. */
+/* Ignores devices that cannot be opened or were added already: they are optional. */
 static void add_others(struct bp_offline *off)
 {
 	char uuid[BP_FSID_LENGTH];
@@ -196,7 +196,7 @@ static void add_others(struct bp_offline *off)
 	btrfs_policy_strv_free(paths);
 }
 
-/* `why` gets a text, to be freed, that says what was wrong with what; NULL without memory. */
+/* `why` receives the error text, to be freed; NULL without memory. */
 static int open_devices(struct bp_offline **result, char *const *paths, size_t count,
 			char **why)
 {
@@ -326,7 +326,7 @@ static const char *offline_why(void *self)
 	return off->why;
 }
 
-/* ---- What there is not -------------------------------------------------- */
+/* ---- Unsupported operations --------------------------------------------- */
 
 static int offline_sync(void *self)
 {
@@ -412,7 +412,7 @@ const struct bp_backend bp_backend_offline = {
 	.sysfs_read = offline_sysfs_read,
 	.sysfs_write = offline_sysfs_write,
 	.device_number = offline_device_number,
-	.facts = bp_linux_facts,
+	.properties = bp_linux_properties,
 	.saved_read = bp_linux_saved_read,
 	.saved_write = offline_saved_write,
 	.saved_lock = offline_saved_lock,

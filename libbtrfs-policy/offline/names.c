@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * File systems that are not mounted, as libblkid knows them: which device a UUID
- * or a label means, and which other devices have the same UUID.  A label that two
- * file systems have means neither.  Opens nothing.
+ * File systems that are not mounted, from libblkid: the device with a UUID or a
+ * label, and the other devices with the same UUID.  A label that two file systems
+ * have matches neither.  Opens no device.
  */
 #include <blkid.h>
 #include <string.h>
@@ -68,7 +68,7 @@ int bp_offline_named(const char *tag, const char *value, char ***paths, char ***
 	return ret;
 }
 
-/* ---- What a word means --------------------------------------------------- */
+/* ---- Resolving a word ---------------------------------------------------- */
 
 /* The path of the first device that has this tag; -EUCLEAN if file systems share it. */
 static int find(struct bp_offline *off, const char *tag, const char *value, char **path)

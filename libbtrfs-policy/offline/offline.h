@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A file system that is not mounted, read from its devices or images.  Whatever
- * they hold is taken for hostile: nothing is used before its checksum, its place
- * and its bounds have been checked.  Shared by the files of this room.
+ * A file system that is not mounted, read from its devices or images.  All
+ * input is untrusted: no data is used before its checksum, its address and its
+ * bounds have been checked.  Shared by the files of this folder.
  */
 #ifndef BP_OFFLINE_H
 #define BP_OFFLINE_H
@@ -18,7 +18,7 @@
 /* The part of a superblock that a reader needs, in this machine's byte order. */
 struct bp_super {
 	uint8_t fsid[16];
-	uint8_t metadata_uuid[16];	/* what tree blocks carry */
+	uint8_t metadata_uuid[16];	/* the value in tree blocks */
 	uint64_t generation;
 	uint64_t root;
 	uint64_t chunk_root;
@@ -72,7 +72,7 @@ struct bp_offline {
 	struct btrfs_ioctl_search_args_v2 *search;	/* that it answers */
 	uint64_t filled;				/* bytes of the answer */
 	uint32_t found;					/* items in it */
-	char why[1024];			/* what was wrong with the last thing read */
+	char why[1024];			/* error of the last read */
 };
 
 static inline uint16_t bp_get16(const uint8_t *p)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns superblocks: all copies of a device are looked at, and the newest that is
- * whole is taken.
+ * Superblocks: reads all copies of a device, and uses the newest valid one.
  */
 #include <endian.h>
 #include <stdio.h>
@@ -13,13 +12,13 @@
 #define MAGIC 0x4d5f53665248425fULL /* "_BHRfS_M" */
 #define METADATA_UUID (1ULL << 10)
 /*
- * Features that leave the superblock, the chunk tree and what chunks mean as they are
- * read here: all up to ZONED, RAID_STRIPE_TREE and SIMPLE_QUOTA, and REMAP_TREE, whose
+ * Features that do not change the format of the superblock and of the chunk tree, or
+ * the mapping of chunks: all up to ZONED, RAID_STRIPE_TREE and SIMPLE_QUOTA, and REMAP_TREE, whose
  * remapped chunks are refused one by one.
  */
 #define KNOWN_INCOMPAT (((1ULL << 13) - 1) | 1ULL << 14 | 1ULL << 16 | 1ULL << 17)
 
-/* Where things stand in a superblock. */
+/* Offsets in a superblock. */
 enum {
 	AT_FSID = 32, AT_BYTENR = 48, AT_MAGIC = 64, AT_GENERATION = 72, AT_ROOT = 80,
 	AT_CHUNK_ROOT = 88, AT_NUM_DEVICES = 136, AT_SECTORSIZE = 144, AT_NODESIZE = 148,
@@ -98,7 +97,7 @@ static int read_copy(struct bp_offline *off, int fd, uint64_t at, struct bp_supe
 	return check(off, super);
 }
 
-/* What was wrong with the first copy is what people are told if all are. */
+/* If all copies are invalid, the error of the first is reported. */
 int bp_super_read(struct bp_offline *off, int fd, struct bp_super *super)
 {
 	char first[sizeof(off->why)] = "";

@@ -15,7 +15,7 @@
 #define ITEM_SIZE 25
 #define PTR_SIZE 33
 
-/* Where things stand in a block's header, in an item and in a root item. */
+/* Offsets in a block's header, in an item and in a root item. */
 enum {
 	AT_FSID = 32, AT_BYTENR = 48, AT_GENERATION = 80, AT_OWNER = 88, AT_COUNT = 96,
 	AT_LEVEL = 100,
@@ -121,7 +121,7 @@ static int read_mirror(struct bp_offline *off, const struct bp_root *wanted, uin
 		return ret;
 	disk = find_disk(off, devid);
 	if (!off->budget)
-		return bp_wrong(off, "a tree has more blocks than its devices have room for");
+		return bp_wrong(off, "a tree has more blocks than fit on its devices");
 	if (!disk || disk->fd < 0)
 		return bp_wrong(off, "block %llu is on device %llu, which is not there",
 				(unsigned long long)wanted->bytenr,

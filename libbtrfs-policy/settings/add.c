@@ -70,7 +70,7 @@ static int check_row(struct btrfs_policy_fs *fs, const struct btrfs_policy_addit
 	int ret = fs->ops->device_number(fs->backend, row->path, &additions->numbers[at]);
 
 	if (!ret)
-		ret = fs->ops->look_at_new(fs->backend, row->path, &signature);
+		ret = fs->ops->probe_new(fs->backend, row->path, &signature);
 	row->signature = signature;
 	if (ret == -ENOTBLK)
 		return bp_error(fs, -EINVAL, "cannot add '%s': it is not a block device", row->path);
@@ -156,7 +156,7 @@ static int add_row(struct btrfs_policy_fs *fs, struct btrfs_policy_addition *row
 	return find_added(fs, row, number);
 }
 
-/* Behind the reason: what is no longer as it was. */
+/* After the reason: changes that remain. */
 static int tell_rest(struct btrfs_policy_fs *fs, int err,
 		     const struct btrfs_policy_additions *additions)
 {

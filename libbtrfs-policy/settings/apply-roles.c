@@ -59,7 +59,7 @@ static int in_use(struct btrfs_policy_fs *fs, const char *kind, const char *prof
 		return bp_nomem(fs);
 	ret = fs->ops->sysfs_exists(fs->backend, name);
 	if (ret < 0)
-		return bp_failed(fs, ret, "cannot look for '/sys/fs/btrfs/%s'", name);
+		return bp_failed(fs, ret, "cannot search for '/sys/fs/btrfs/%s'", name);
 	return ret;
 }
 

@@ -9,7 +9,7 @@
 #include "settings/settings.h"
 
 struct btrfs_policy_request {
-	struct bp_change *wishes;	/* name, wanted and the devid are set */
+	struct bp_change *entries;	/* name, wanted and the devid are set */
 	size_t count;
 };
 
@@ -47,27 +47,27 @@ BP_PUBLIC void btrfs_policy_request_free(struct btrfs_policy_request *request)
 {
 	if (!request)
 		return;
-	free_rows(request->wishes, request->count);
+	free_rows(request->entries, request->count);
 	free(request);
 }
 
 BP_PUBLIC int btrfs_policy_request_add(struct btrfs_policy_request *request,
 				       const char *setting, uint64_t devid, const char *value)
 {
-	struct bp_change *wishes = reallocarray(request->wishes, request->count + 1,
-						sizeof(*wishes));
-	struct bp_change *wish;
+	struct bp_change *entries = reallocarray(request->entries, request->count + 1,
+						sizeof(*entries));
+	struct bp_change *entry;
 
-	if (!wishes)
+	if (!entries)
 		return -ENOMEM;
-	request->wishes = wishes;
-	wish = &wishes[request->count];
-	*wish = (struct bp_change){
+	request->entries = entries;
+	entry = &entries[request->count];
+	*entry = (struct bp_change){
 		.pub.devid = devid, .name = strdup(setting), .wanted = strdup(value),
 	};
-	if (!wish->name || !wish->wanted) {
-		free(wish->name);
-		free(wish->wanted);
+	if (!entry->name || !entry->wanted) {
+		free(entry->name);
+		free(entry->wanted);
 		return -ENOMEM;
 	}
 	request->count++;
@@ -108,18 +108,18 @@ static bool is_role(const struct bp_change *row)
 }
 
 static int refuse_twice(struct btrfs_policy_fs *fs, const struct btrfs_policy_changes *changes,
-			const struct bp_change *wish)
+			const struct bp_change *entry)
 {
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct btrfs_policy_change *pub = &changes->rows[i].pub;
 
-		if (pub->devid != wish->pub.devid || strcmp(pub->setting->name, wish->name))
+		if (pub->devid != entry->pub.devid || strcmp(pub->setting->name, entry->name))
 			continue;
-		if (!wish->pub.devid)
+		if (!entry->pub.devid)
 			return bp_error(fs, -EINVAL, "the %s is given twice",
 					pub->setting->title);
 		return bp_error(fs, -EINVAL, "the %s of device %llu is given twice",
-				pub->setting->title, (unsigned long long)wish->pub.devid);
+				pub->setting->title, (unsigned long long)entry->pub.devid);
 	}
 	return 0;
 }
@@ -147,16 +147,17 @@ static int check_value(struct btrfs_policy_fs *fs, struct bp_change *row, const 
 	return ret;
 }
 
-static int fill_row(struct btrfs_policy_fs *fs, struct bp_change *row, const struct bp_change *wish)
+static int fill_row(struct btrfs_policy_fs *fs, struct bp_change *row,
+		    const struct bp_change *entry)
 {
 	const struct bp_device *device;
 	int ret;
 
 	row->pub.setting = &row->setting->pub;
-	row->pub.devid = wish->pub.devid;
-	ret = bp_setting_check_device(fs, row->setting, wish->pub.devid);
+	row->pub.devid = entry->pub.devid;
+	ret = bp_setting_check_device(fs, row->setting, entry->pub.devid);
 	if (!ret)
-		ret = check_value(fs, row, wish->wanted);
+		ret = check_value(fs, row, entry->wanted);
 	if (ret)
 		return ret;
 	row->pub.new_value = row->wanted;
@@ -167,21 +168,21 @@ static int fill_row(struct btrfs_policy_fs *fs, struct bp_change *row, const str
 	return row->pub.path ? 0 : bp_nomem(fs);
 }
 
-static int check_wish(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes,
-		      const struct bp_change *wish)
+static int check_entry(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes,
+		      const struct bp_change *entry)
 {
-	const struct bp_setting *setting = bp_setting_find(wish->name);
+	const struct bp_setting *setting = bp_setting_find(entry->name);
 	struct bp_change *row = &changes->rows[changes->count];
 	int ret;
 
 	if (!setting)
-		return bp_error(fs, -EINVAL, "there is no setting '%s'", wish->name);
-	ret = refuse_twice(fs, changes, wish);
+		return bp_error(fs, -EINVAL, "there is no setting '%s'", entry->name);
+	ret = refuse_twice(fs, changes, entry);
 	if (ret)
 		return ret;
 	row->setting = setting;
 	changes->count++;
-	return fill_row(fs, row, wish);
+	return fill_row(fs, row, entry);
 }
 
 static bool differs(const struct bp_change *row)
@@ -195,7 +196,7 @@ static int check_request(struct btrfs_policy_fs *fs, const struct btrfs_policy_r
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < request->count; i++)
-		ret = check_wish(fs, changes, &request->wishes[i]);
+		ret = check_entry(fs, changes, &request->entries[i]);
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < changes->count; i++) {
@@ -304,7 +305,7 @@ static int undo_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *c
 	return bp_roles_write(fs, changes->old_roles, changes->role_count, true);
 }
 
-/* Keeps the first error and says behind it what became of the rest. */
+/* Keeps the first error and appends the state of the rest. */
 static int put_back(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes, int err)
 {
 	_cleanup_free_ char *first = strdup(fs->error);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the grammar of saved settings: lines "name = value", comments, nothing
- * else.  Lines that it does not change it keeps as they are.  Where the text is
- * kept is the backend's business; what values mean is apply.c's.
+ * The grammar of saved settings: lines "name = value" and comments.  Keeps lines
+ * that it does not change.  The backend stores the text; apply.c checks values.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 	"# Set again at each mount; see btrfs-policy.conf(5).\n"	\
 	"# Roles of devices are not here: the file system keeps them.\n"
 #define BLANKS " \t\r"
-#define NAP 200000000ULL /* nanoseconds between two looks at a mount that is not there yet */
+#define NAP 200000000ULL /* nanoseconds between two polls for a missing mount */
 
 /* ---- Lines -------------------------------------------------------------- */
 
@@ -38,7 +37,7 @@ static void trim(const char **start, size_t *length)
 		--*length;
 }
 
-/* What stands between a name and a value, or "" for text to be kept; NULL for neither. */
+/* The separator of a name and a value, or "" for text to be kept; NULL for neither. */
 static const char *split_line(struct line *line)
 {
 	const char *text = line->start, *sign;
@@ -114,7 +113,7 @@ static int read_text(struct btrfs_policy_fs *fs, char **text)
 	int ret = fs->ops->saved_read(fs->backend, fs->fsid, text);
 
 	if (ret == -ENOENT)
-		return bp_error(fs, ret, "nothing is saved for '%s' (no '" BP_SAVED_DIR "/%s.conf')",
+		return bp_error(fs, ret, "no settings are saved for '%s' (no '" BP_SAVED_DIR "/%s.conf')",
 				fs->mount_point, fs->fsid);
 	if (ret == -ENOMEM)
 		return bp_nomem(fs);

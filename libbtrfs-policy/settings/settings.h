@@ -7,13 +7,13 @@
 
 #include "core/handle.h"
 
-/* settings.c: what public rows do not say */
+/* settings.c: the private part of a row */
 struct bp_setting {
 	struct btrfs_policy_setting pub;
 	/* Text to the form that setting_get() hands out; -EINVAL if it is none. */
 	int (*parse)(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
 		     const char *text, char **value);
-	/* That form to what the kernel's file wants, and back. */
+	/* Converts that form to the format of the kernel's file, and back. */
 	char *(*to_file)(const char *value);
 	int (*from_file)(const char *text, char **value);
 };
@@ -45,7 +45,7 @@ int bp_value_number(const char *text, char **value);
 int bp_value_bool(const char *text, char **value);
 int bp_value_readahead(const char *text, char **value);
 
-/* One change, from the wish on; all texts are its own. */
+/* One change, from the entry on; all texts are its own. */
 struct bp_change {
 	struct btrfs_policy_change pub;	/* new_value is `wanted` until it has been read back */
 	char *name;			/* as the request has it */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns the grammars of settings: from what a user writes to the one form that
- * the library hands out, and between that form and the kernel's files.
- * Everything is refused that is not wholly understood.
+ * Owns the grammars of settings: from user input to the one form that the
+ * library returns, and between that form and the kernel's files.  Refuses input that
+ * does not match the grammar completely.
  */
 #include <string.h>
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns what would come of proposed roles: how much of each kind the array could
- * hold, which profiles would no longer fit, what would have to be moved.  Pure:
- * asks the allocator's model in select.c and nothing else.
+ * The effects of proposed roles: the capacity of the array for each kind, profiles
+ * that would lack devices, and chunks that would have to be moved.  Pure: uses only
+ * the allocator's model in select.c.
  */
 #include <string.h>
 
 #include "suggest/suggest.h"
 
-/* A part of the smallest room that is filled in one step: small, so that the order stays right. */
+/* Part of the smallest free space to fill in one step; small, to keep the order exact. */
 #define STEP_PART 64
 
-/* Fill the empty array with one kind; with @first only while it stands on first-choice devices. */
+/* Fill the empty array with one kind; with @first only while it is on first-choice devices. */
 static int fill(const struct bp_candidate *candidates, size_t count, uint64_t type, bool first,
 		uint64_t *bytes)
 {
@@ -23,24 +23,24 @@ static int fill(const struct bp_candidate *candidates, size_t count, uint64_t ty
 	*bytes = 0;
 	for (size_t i = 0; !ret && i < count; i++) {
 		left[i] = candidates[i];
-		left[i].room = candidates[i].size > BP_DEVICE_RESERVED ?
+		left[i].free_space = candidates[i].size > BP_DEVICE_RESERVED ?
 			       candidates[i].size - BP_DEVICE_RESERVED : 0;
 	}
 	while (!ret && (ret = bp_select(left, count, type, &made, devids, NULL)) == 0) {
-		uint64_t room, number = UINT64_MAX;
+		uint64_t space, number = UINT64_MAX;
 
 		if (first && bp_not_first_choice(left, count, type, devids, made.stripes))
 			break;
 		/* How often the same chunk can be made before another device would be better. */
 		for (uint32_t i = 0; i < made.stripes; i++) {
-			room = bp_candidate_find(left, count, devids[i])->room;
-			number = room < number ? room : number;
+			space = bp_candidate_find(left, count, devids[i])->free_space;
+			number = space < number ? space : number;
 		}
 		number /= made.stripe_length * STEP_PART;
 		number = number ? number : 1;
 		*bytes += number * made.length;
 		for (uint32_t i = 0; i < made.stripes; i++)
-			bp_candidate_find(left, count, devids[i])->room -=
+			bp_candidate_find(left, count, devids[i])->free_space -=
 				number * made.stripe_length;
 	}
 	return ret == -ENOSPC ? 0 : ret;
@@ -78,7 +78,7 @@ static int add_capacities(struct btrfs_policy_suggestion *suggestion,
 	return ret;
 }
 
-static int add_misfits(struct btrfs_policy_suggestion *suggestion, size_t count,
+static int add_mismatches(struct btrfs_policy_suggestion *suggestion, size_t count,
 		       const struct bp_candidate *before, const struct bp_candidate *after)
 {
 	static const uint64_t types[] = {
@@ -89,8 +89,9 @@ static int add_misfits(struct btrfs_policy_suggestion *suggestion, size_t count,
 
 	while (bp_profile_at(most))
 		most++;
-	suggestion->misfits = calloc(BP_ARRAY_SIZE(types) * most, sizeof(*suggestion->misfits));
-	if (!suggestion->misfits)
+	suggestion->mismatches =
+		calloc(BP_ARRAY_SIZE(types) * most, sizeof(*suggestion->mismatches));
+	if (!suggestion->mismatches)
 		return -ENOMEM;
 	for (size_t kind = 0; kind < BP_ARRAY_SIZE(types); kind++)
 		for (size_t i = 0; i < most; i++) {
@@ -100,8 +101,8 @@ static int add_misfits(struct btrfs_policy_suggestion *suggestion, size_t count,
 			if (bp_allowed_candidates(before, count, types[kind]) >=
 			    profile->devs_min &&
 			    left < profile->devs_min)
-				suggestion->misfits[suggestion->misfit_count++] =
-					(struct btrfs_policy_misfit){
+				suggestion->mismatches[suggestion->mismatch_count++] =
+					(struct btrfs_policy_mismatch){
 						kind, profile->name, profile->devs_min, left };
 		}
 	return 0;
@@ -114,11 +115,11 @@ int bp_suggest_effects(struct btrfs_policy_suggestion *suggestion,
 	int ret = add_capacities(suggestion, placement, before, after);
 
 	if (!ret)
-		ret = add_misfits(suggestion, placement->device_count, before, after);
+		ret = add_mismatches(suggestion, placement->device_count, before, after);
 	for (size_t i = 0; !ret && i < placement->chunk_count; i++) {
 		const struct btrfs_policy_chunk *chunk = &placement->chunks[i];
 
-		if (bp_judge(after, placement->device_count, chunk) == BTRFS_POLICY_PLACED)
+		if (bp_classify(after, placement->device_count, chunk) == BTRFS_POLICY_PLACED)
 			continue;
 		suggestion->move_chunks++;
 		suggestion->move_bytes += chunk->length;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns what is proposed for a file system, and why: roles from what the devices
- * are, the read policy and what goes with it from the profiles in use.  Changes
- * nothing, and proposes nothing where somebody has chosen already.
+ * Proposals for a file system and their reasons: roles from the properties of the
+ * devices; the read policy and its settings from the profiles in use.  Sets no value,
+ * and makes no proposal for a setting that the user has changed.
  */
 #include <string.h>
 
@@ -31,7 +31,7 @@ BP_PUBLIC void btrfs_policy_suggestion_free(struct btrfs_policy_suggestion *sugg
 	free(suggestion->proposals);
 	free(suggestion->notes);
 	free(suggestion->capacities);
-	free(suggestion->misfits);
+	free(suggestion->mismatches);
 	free(suggestion);
 }
 
@@ -55,10 +55,10 @@ btrfs_policy_suggestion_capacity(const struct btrfs_policy_suggestion *suggestio
 	return index < suggestion->capacity_count ? &suggestion->capacities[index] : NULL;
 }
 
-BP_PUBLIC const struct btrfs_policy_misfit *
-btrfs_policy_suggestion_misfit(const struct btrfs_policy_suggestion *suggestion, size_t index)
+BP_PUBLIC const struct btrfs_policy_mismatch *
+btrfs_policy_suggestion_mismatch(const struct btrfs_policy_suggestion *suggestion, size_t index)
 {
-	return index < suggestion->misfit_count ? &suggestion->misfits[index] : NULL;
+	return index < suggestion->mismatch_count ? &suggestion->mismatches[index] : NULL;
 }
 
 BP_PUBLIC void btrfs_policy_suggestion_moves(const struct btrfs_policy_suggestion *suggestion,
@@ -110,16 +110,17 @@ static int propose(struct btrfs_policy_suggestion *suggestion, const char *setti
 	       (row->path || !device || !device->path) ? 0 : -ENOMEM;
 }
 
-/* ---- Facts -------------------------------------------------------------- */
+/* ---- Properties of the devices ------------------------------------------ */
 
-/* A disk on USB may be unplugged, and says little about what it is. */
+/* A disk on USB may be unplugged, and reports few properties. */
 static bool is_fast(const struct bp_device *device)
 {
 	return device->pub.rotational == BTRFS_POLICY_NO &&
 	       !(device->pub.transport && !strcmp(device->pub.transport, "usb"));
 }
 
-static void find_facts(const struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *facts,
+static void sum_devices(const struct btrfs_policy_fs *fs,
+			struct btrfs_policy_suggestion *suggestion,
 		       const struct btrfs_policy_placement *placement)
 {
 	for (size_t i = 0; i < fs->device_count; i++) {
@@ -127,10 +128,10 @@ static void find_facts(const struct btrfs_policy_fs *fs, struct btrfs_policy_sug
 
 		if (!device->writeable)
 			continue;
-		facts->fast += is_fast(device);
-		facts->slow += device->pub.rotational == BTRFS_POLICY_YES;
-		facts->fast_bytes += is_fast(device) ? device->pub.size : 0;
-		facts->bytes += device->pub.size;
+		suggestion->fast += is_fast(device);
+		suggestion->slow += device->pub.rotational == BTRFS_POLICY_YES;
+		suggestion->fast_bytes += is_fast(device) ? device->pub.size : 0;
+		suggestion->bytes += device->pub.size;
 	}
 	for (size_t i = 0; i < placement->profile_count; i++) {
 		const struct btrfs_policy_profile_usage *usage = &placement->profiles[i];
@@ -138,46 +139,48 @@ static void find_facts(const struct btrfs_policy_fs *fs, struct btrfs_policy_sug
 
 		if (usage->kind != BTRFS_POLICY_KIND_DATA)
 			continue;
-		if (!facts->data || profile->devs_min > facts->data->devs_min)
-			facts->data = profile;
+		if (!suggestion->data || profile->devs_min > suggestion->data->devs_min)
+			suggestion->data = profile;
 		if (profile->copies > 1 && profile->dev_stripes == 1 &&
-		    (!facts->mirrored || profile->copies > facts->mirrored->copies))
-			facts->mirrored = profile;
+		    (!suggestion->mirrored || profile->copies > suggestion->mirrored->copies))
+			suggestion->mirrored = profile;
 	}
 }
 
 /* ---- Roles -------------------------------------------------------------- */
 
-static uint32_t data_needs(const struct btrfs_policy_suggestion *facts)
+static uint32_t data_needs(const struct btrfs_policy_suggestion *suggestion)
 {
-	return facts->data ? facts->data->devs_min : 1;
+	return suggestion->data ? suggestion->data->devs_min : 1;
 }
 
 /* Could data do without the SSDs, and would it not miss them? */
-static bool may_exclude_data(const struct btrfs_policy_suggestion *facts)
+static bool may_exclude_data(const struct btrfs_policy_suggestion *suggestion)
 {
-	return facts->slow >= data_needs(facts) &&
-	       facts->fast_bytes / LARGE_PERCENT < facts->bytes / 100;
+	return suggestion->slow >= data_needs(suggestion) &&
+	       suggestion->fast_bytes / LARGE_PERCENT < suggestion->bytes / 100;
 }
 
-static char *role_reason(const struct btrfs_policy_suggestion *facts, const struct bp_device *device)
+static char *role_reason(const struct btrfs_policy_suggestion *suggestion,
+			 const struct bp_device *device)
 {
 	const char *how = device->pub.transport ? device->pub.transport : "not rotational";
-	unsigned int percent = facts->bytes ? facts->fast_bytes * 100 / facts->bytes : 0;
+	unsigned int percent = suggestion->bytes ?
+		suggestion->fast_bytes * 100 / suggestion->bytes : 0;
 
-	if (may_exclude_data(facts))
+	if (may_exclude_data(suggestion))
 		return bp_format("solid state (%s); kept free of data, which has %u%% of the array elsewhere",
 				 how, 100 - percent);
-	if (facts->slow < data_needs(facts))
+	if (suggestion->slow < data_needs(suggestion))
 		return bp_format("solid state (%s); data too may use it, because %s needs %u devices",
-				 how, facts->data->name, data_needs(facts));
+				 how, suggestion->data->name, data_needs(suggestion));
 	return bp_format("solid state (%s); %u%% of the array, too much to keep free of data",
 			 how, percent);
 }
 
-static int propose_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *facts)
+static int propose_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *suggestion)
 {
-	const char *role = may_exclude_data(facts) ? "metadata-only" : "metadata-preferred";
+	const char *role = may_exclude_data(suggestion) ? "metadata-only" : "metadata-preferred";
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < fs->device_count; i++) {
@@ -185,30 +188,30 @@ static int propose_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_suggest
 
 		if (is_fast(device) && device->writeable &&
 		    device->pub.role == BTRFS_POLICY_ROLE_DATA_PREFERRED)
-			ret = propose(facts, "role", device, "data-preferred", role,
-				      role_reason(facts, device));
+			ret = propose(suggestion, "role", device, "data-preferred", role,
+				      role_reason(suggestion, device));
 	}
 	return ret;
 }
 
-static int suggest_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *facts)
+static int suggest_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *suggestion)
 {
 	const char *why = NULL;
 	int ret = 0;
 
 	if (fs->info.mixed)
 		why = "no roles: mixed block groups ignore them";
-	else if (!facts->fast)
+	else if (!suggestion->fast)
 		why = "no roles: no device is known to be an SSD that stays where it is";
-	else if (!facts->slow)
+	else if (!suggestion->slow)
 		why = "no roles: no device is known to rotate, so none is slower for metadata";
 	if (why)
-		return note(facts, strdup(why));
+		return note(suggestion, strdup(why));
 	if (!fs->enforced)
-		ret = note(facts,
-			   bp_format("roles do nothing yet: %s; %s", fs->enforced_why,
+		ret = note(suggestion,
+			   bp_format("roles have no effect yet: %s; %s", fs->enforced_why,
 				     bp_enforced_advice(fs)));
-	return ret ? ret : propose_roles(fs, facts);
+	return ret ? ret : propose_roles(fs, suggestion);
 }
 
 /* ---- Read policy -------------------------------------------------------- */
@@ -227,7 +230,8 @@ static bool offers(struct btrfs_policy_fs *fs, const char *policy)
 }
 
 /* Propose @value for a setting of the file system unless it is that already. */
-static int want(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *facts, const char *setting,
+static int want(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *suggestion,
+		const char *setting,
 		const char *value, const char *reason)
 {
 	_cleanup_free_ char *now = NULL;
@@ -235,20 +239,20 @@ static int want(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *fact
 
 	if (ret == -EOPNOTSUPP || (!ret && !strcmp(now, value)))
 		return 0;
-	return ret ? ret : propose(facts, setting, NULL, now, value, strdup(reason));
+	return ret ? ret : propose(suggestion, setting, NULL, now, value, strdup(reason));
 }
 
 /* One stream is read from several mirrors only as far as it is read ahead. */
-static int want_readahead(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *facts)
+static int want_readahead(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *suggestion)
 {
-	uint64_t wanted = READAHEAD_EACH * facts->mirrored->copies;
+	uint64_t wanted = READAHEAD_EACH * suggestion->mirrored->copies;
 	_cleanup_free_ char *now = NULL, *value = NULL;
 	int ret;
 
 	while (wanted & (wanted - 1))
 		wanted += wanted & -wanted;
 	wanted = wanted < READAHEAD_MOST ? wanted : READAHEAD_MOST;
-	if (!facts->slow || !bp_capable(fs, "readahead"))
+	if (!suggestion->slow || !bp_capable(fs, "readahead"))
 		return 0;
 	ret = btrfs_policy_setting_get(fs, "readahead", 0, &now);
 	if (ret || strtoull(now, NULL, 10) >= wanted)
@@ -256,36 +260,36 @@ static int want_readahead(struct btrfs_policy_fs *fs, struct btrfs_policy_sugges
 	value = bp_format("%llu", (unsigned long long)wanted);
 	if (!value)
 		return bp_nomem(fs);
-	return propose(facts, "readahead", NULL, now, value,
+	return propose(suggestion, "readahead", NULL, now, value,
 		       bp_format("one reader is spread over the %u mirrors of %s only as far as is read ahead",
-				 facts->mirrored->copies, facts->mirrored->name));
+				 suggestion->mirrored->copies, suggestion->mirrored->name));
 }
 
-static int suggest_reads(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *facts)
+static int suggest_reads(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *suggestion)
 {
 	_cleanup_free_ char *reason = NULL;
 	int ret;
 
-	if (!facts->mirrored)
-		return note(facts,
+	if (!suggestion->mirrored)
+		return note(suggestion,
 			    strdup("no read policy: no data is mirrored over devices"));
 	if (!offers(fs, "roundrobin"))
-		return note(facts,
+		return note(suggestion,
 			    bp_format("no read policy: this kernel does not offer 'roundrobin'; %s",
 				      btrfs_policy_capability_find(fs, "roundrobin")->advice));
 	reason = bp_format("%s is read from the mirror that is free and near, not by process id",
-			   facts->mirrored->name);
+			   suggestion->mirrored->name);
 	if (!reason)
 		return bp_nomem(fs);
-	ret = want(fs, facts, "read-policy", "roundrobin", reason);
-	if (!facts->fast || !facts->slow || !bp_capable(fs, "penalties"))
-		return ret ? ret : want_readahead(fs, facts);
+	ret = want(fs, suggestion, "read-policy", "roundrobin", reason);
+	if (!suggestion->fast || !suggestion->slow || !bp_capable(fs, "penalties"))
+		return ret ? ret : want_readahead(fs, suggestion);
 	if (!ret)
-		ret = want(fs, facts, "rot-penalty", "1", "a head that has to move costs");
+		ret = want(fs, suggestion, "rot-penalty", "1", "a head that has to move costs");
 	if (!ret)
-		ret = want(fs, facts, "nonrot-penalty", "0",
+		ret = want(fs, suggestion, "nonrot-penalty", "0",
 			   "an SSD reads anywhere at the same price");
-	return ret ? ret : want_readahead(fs, facts);
+	return ret ? ret : want_readahead(fs, suggestion);
 }
 
 /* ---- All of it ---------------------------------------------------------- */
@@ -322,7 +326,7 @@ BP_PUBLIC int btrfs_policy_suggest(struct btrfs_policy_fs *fs,
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return bp_nomem(fs);
-	find_facts(fs, new, placement);
+	sum_devices(fs, new, placement);
 	ret = suggest_roles(fs, new);
 	if (!ret)
 		ret = suggest_reads(fs, new);

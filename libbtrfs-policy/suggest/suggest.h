@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A suggestion as suggest.c, which makes the proposals, and capacity.c,
- * which says what would come of them, share it.
+ * A suggestion, shared by suggest.c, which makes the proposals, and capacity.c, which
+ * computes their effects.
  */
 #ifndef BP_SUGGEST_H
 #define BP_SUGGEST_H
@@ -9,7 +9,7 @@
 #include "allocator/placement.h"
 
 struct btrfs_policy_suggestion {
-	/* What the proposals go by: devices that are surely SSDs, those that rotate, bytes. */
+	/* Input of the proposals: number of certain SSDs, of rotating devices, and bytes. */
 	uint32_t fast;
 	uint32_t slow;
 	uint64_t fast_bytes;
@@ -23,14 +23,14 @@ struct btrfs_policy_suggestion {
 	size_t note_count;
 	struct btrfs_policy_capacity *capacities;
 	size_t capacity_count;
-	struct btrfs_policy_misfit *misfits;
-	size_t misfit_count;
+	struct btrfs_policy_mismatch *mismatches;
+	size_t mismatch_count;
 	uint64_t move_chunks;
 	uint64_t move_bytes;
 };
 
 /*
- * Fills capacities, misfits and moves.  @before and @after are the devices of
+ * Fills capacities, mismatches and moves.  @before and @after are the devices of
  * @placement with their roles now and as proposed.
  */
 int bp_suggest_effects(struct btrfs_policy_suggestion *suggestion,

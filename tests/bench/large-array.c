@@ -84,7 +84,7 @@ static void add_device(struct btrfs_policy_placement *placement, uint64_t size, 
 	size_t i = placement->device_count++;
 
 	placement->candidates[i] = (struct bp_candidate){
-		.devid = i + 1, .role = role, .writeable = true, .size = size, .room = size - end,
+		.devid = i + 1, .role = role, .writeable = true, .size = size, .free_space = size - end,
 	};
 	placement->devices[i] = (struct btrfs_policy_device_usage){
 		.devid = i + 1, .role = role, .size = size, .unallocated = size - end + MiB,

@@ -66,7 +66,7 @@ static void make_full(void)
 	machine.devices[0].size = machine.devices[1].size = GiB + 100 * MiB;
 }
 
-/* The SSDs have room for none of the metadata, and nothing to move away. */
+/* The SSDs have no space for metadata, and no data that could move away. */
 static void make_blocked(void)
 {
 	make_tagged();
@@ -74,7 +74,7 @@ static void make_blocked(void)
 	machine.devices[0].size = machine.devices[1].size = 20 * MiB;
 }
 
-/* Nothing but SSDs; data fills the one that metadata needs for its second copy. */
+/* Only SSDs; data fills the one that metadata needs for its second copy. */
 static void make_meagre(void)
 {
 	fake_init(&machine, FAKE_OURS);
@@ -107,13 +107,13 @@ static void make_busy(void)
 {
 	make_tagged();
 	fake_set_file(&machine, FAKE_FSID "/exclusive_operation", "device add");
-	machine.busy_looks = 1000;
+	machine.busy_scans = 1000;
 }
 
 static void make_busy_a_while(void)
 {
 	make_busy();
-	machine.busy_looks = 3;
+	machine.busy_scans = 3;
 }
 
 static void make_canceled(void)
@@ -152,7 +152,7 @@ static void make_little_space(void)
 	machine.refuses = is_full_metadata_before_data;
 }
 
-/* Somebody presses ^C while the second chunk is moved. */
+/* The user presses ^C while the second chunk is moved. */
 static bool is_interrupted(struct fake *fake, uint64_t logical)
 {
 	if (fake->balances == 2)
@@ -186,7 +186,7 @@ static bool is_impatient(struct fake *fake, uint64_t logical)
 {
 	if (fake->balances == 1) {
 		fake_set_file(fake, FAKE_FSID "/exclusive_operation", "device add");
-		fake->busy_looks = 1000;
+		fake->busy_scans = 1000;
 		raise(SIGINT);
 	}
 	return false;
@@ -199,27 +199,27 @@ static void make_impatient(void)
 	signal(SIGINT, SIG_DFL);
 }
 
-/* An earlier run was paused; whoever resumes it is told to end. */
-static void make_leftover(int result, uint64_t state)
+/* An earlier run was paused; resuming it returns an error. */
+static void make_interrupted(int result, uint64_t state)
 {
 	make_tagged();
-	machine.leftover.flags = BTRFS_BALANCE_METADATA;
-	machine.leftover.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
-	machine.leftover.meta.vstart = 34603008;
-	machine.leftover.meta.vend = 34603009;
+	machine.interrupted.flags = BTRFS_BALANCE_METADATA;
+	machine.interrupted.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
+	machine.interrupted.meta.vstart = 34603008;
+	machine.interrupted.meta.vend = 34603009;
 	machine.resume_result = result;
 	machine.resume_state = state;
 	fake_set_file(&machine, FAKE_FSID "/exclusive_operation", "balance paused");
 }
 
-static void make_leftover_canceled(void)
+static void make_interrupted_canceled(void)
 {
-	make_leftover(-ECANCELED, BTRFS_BALANCE_STATE_CANCEL_REQ);
+	make_interrupted(-ECANCELED, BTRFS_BALANCE_STATE_CANCEL_REQ);
 }
 
-static void make_leftover_paused(void)
+static void make_interrupted_paused(void)
 {
-	make_leftover(-ECANCELED, BTRFS_BALANCE_STATE_PAUSE_REQ);
+	make_interrupted(-ECANCELED, BTRFS_BALANCE_STATE_PAUSE_REQ);
 }
 
 /* Whatever the test inherits: a terminal's program, or one in the background of a script. */
@@ -248,7 +248,7 @@ static void make_two_mounts(void)
 	machine.mounts[1] = "/mnt2";
 }
 
-/* Somebody has edited the file, and the kernel has other values. */
+/* The user has edited the file, and the kernel has other values. */
 static void make_saved(void)
 {
 	make_ours();
@@ -325,7 +325,7 @@ static void make_small_ssds(void)
 		       512 * 1024, 2, 1, 2);
 }
 
-/* The same after many small files: metadata has most of what the SSDs can give. */
+/* The same after many small files: metadata uses most of the SSDs. */
 static void make_filling(void)
 {
 	fake_init(&machine, FAKE_OURS);
@@ -417,8 +417,8 @@ static const struct {
 	{ "hung-up", make_hung_up },
 	{ "nohup", make_nohup },
 	{ "impatient", make_impatient },
-	{ "leftover-canceled", make_leftover_canceled },
-	{ "leftover-paused", make_leftover_paused },
+	{ "leftover-canceled", make_interrupted_canceled },
+	{ "leftover-paused", make_interrupted_paused },
 	{ "stubborn", make_stubborn },
 	{ "two-mounts", make_two_mounts },
 	{ "no-mounts", make_no_mounts },
@@ -441,7 +441,7 @@ static const struct {
 	{ "etc-full", make_etc_full },
 };
 
-/* What the trees of tests/data/sysfs were recorded on, and what they cannot say: ioctls. */
+/* The machines that tests/data/sysfs was recorded on, with the results of ioctls. */
 static const struct {
 	const char *tree;
 	enum fake_kernel kernel;
@@ -471,7 +471,7 @@ static void make_grown(enum fake_kernel kernel)
 	strcpy(machine.saved, "# by hand\nreadahead = 8M\nread-policy = pid\n");
 }
 
-/* What the recording says of roles has to be what is made of the devices here. */
+/* The roles of the devices have to match the recording. */
 static bool same_roles(void)
 {
 	char name[96], ours[160], theirs[160];
@@ -503,7 +503,7 @@ static int make_recorded(const char *tree)
 	return -ENOENT;
 }
 
-/* The linker puts these in the place of what the commands call. */
+/* The linker replaces the functions that the commands call by these. */
 struct btrfs_policy_fs *__wrap_btrfs_policy_fs_new(void);
 int __wrap_uname(struct utsname *name);
 void __wrap_journal_write(int priority, const char *prefix, const char *text);
@@ -513,7 +513,7 @@ struct btrfs_policy_fs *__wrap_btrfs_policy_fs_new(void)
 	return bp_fs_new_with(&fake_backend, &machine);
 }
 
-/* $FAKE_JOURNAL is a file or pipe that gets what goes to the system log. */
+/* $FAKE_JOURNAL is a file or pipe that receives messages to the system log. */
 void __wrap_journal_write(int priority, const char *prefix, const char *text)
 {
 	static FILE *journal;
@@ -541,9 +541,9 @@ static FILE *open_named(const char *variable)
 }
 
 /*
- * $FAKE_CALLS is a file that receives how many calls there were to fail,
- * $FAKE_COST one that receives what the command cost: calls, items of trees that
- * it read, KiB of memory.  $FAKE_STATE gets all that it could have changed.
+ * $FAKE_CALLS is a file that receives the number of calls that could fail,
+ * $FAKE_COST one that receives the cost of the command: calls, items of trees that
+ * it read, KiB of memory.  $FAKE_STATE receives all state that it could change.
  */
 static void tell(void)
 {

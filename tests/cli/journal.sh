@@ -32,7 +32,7 @@ quiet() { background tagged -q && logged "<6> balance of '/mnt': Done, had to re
 failed() {
 	background no-space && logged \
 		"<6> balance of '/mnt': Ended early, relocated 3 of 4 misplaced chunks" \
-		"<3> balance of '/mnt': the kernel found no room to move chunk 34603008 of '/mnt'; free some space and run it again"
+		"<3> balance of '/mnt': the kernel found no space to move chunk 34603008 of '/mnt'; free some space and run it again"
 }
 warned() {
 	FAKE=tagged FAKE_JOURNAL=$T/file btrfs balance --preferred-metadata >"$T/out" && [ ! -e "$T/file" ]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Units, escaping and records as tables of what goes in and what must come out.
+ * Units, escaping and records as tables of input and expected output.
  * The unit rows were taken from the distribution's btrfs.
  */
 #include <stdio.h>

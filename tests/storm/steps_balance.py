@@ -95,8 +95,8 @@ class Preferred(Step):
     def excuse(self, m, a, result, before):
         if m.cancelled and 'Invalid argument' in result.out:
             return 'a cancel is left over'
-        # Its own exit statuses, with the reason: no room, swap file, roles that leave no way.
-        if re.search('ERROR: .*(no room|swap|less to grow)|WARNING: ', result.out):
+        # Its own exit statuses, with the reason: no space, swap file, roles that leave no way.
+        if re.search('ERROR: .*(no space|not fit on|too little space|swap|less to grow)|WARNING: ', result.out):
             return 'says why: %s' % result.out.strip().split('\n')[-1][:100]
         lacking = re.search(r'ERROR: (\w+),(\w+) needs (\d+) devices? that may hold it and there (?:are|is) (\d+):',
                             result.out)

@@ -13,8 +13,8 @@
 #include "volumes.h"
 
 /*
- * Of the @nr devices with room in @infos, keep those that the roles want a chunk
- * with @bg_flags on, and limit its size, @max_chunk, by what fits them.
+ * Keep those of the @nr devices in @infos that the roles prefer for a chunk with
+ * @bg_flags, and limit the size of the chunk, @max_chunk, to their size.
  */
 u32 btrfs_device_role_select(const struct btrfs_fs_info *fs_info, u64 bg_flags,
 			     struct btrfs_device_info *infos, u32 nr,
@@ -39,18 +39,18 @@ u32 btrfs_device_role_select(const struct btrfs_fs_info *fs_info, u64 bg_flags,
 }
 
 /*
- * How the devices of a block group suit it, in btrfs_block_group::role_standing:
- * how many are first choice (more than fit make no difference), whether there are
- * others, and above that the generation of the roles. One word, so that whoever
+ * The cached placement class of a block group, btrfs_block_group::role_standing:
+ * the number of first choice devices (saturated), whether there are others, and
+ * above that the generation of the roles. It is one word, so that a reader that
  * finds it out of date can replace it without a lock.
  */
-#define STANDING_FIRST		0x1fU
-#define STANDING_OTHER		BIT(5)
-#define STANDING_EXCLUDED	BIT(6)
-/* Never 0, that is a block group not looked at. */
-#define STANDING_KEY(generation)	((generation) << 8 | BIT(7))
+#define PLACEMENT_FIRST		0x1fU
+#define PLACEMENT_OTHER		BIT(5)
+#define PLACEMENT_EXCLUDED	BIT(6)
+/* Never 0: that marks a block group without a cached class. */
+#define PLACEMENT_KEY(generation)	((generation) << 8 | BIT(7))
 
-static u32 look_up_standing(const struct btrfs_block_group *bg, u32 key)
+static u32 find_placement_class(const struct btrfs_block_group *bg, u32 key)
 {
 	struct btrfs_role_chunk chunk = { 0 };
 	struct btrfs_chunk_map *map;
@@ -60,29 +60,29 @@ static u32 look_up_standing(const struct btrfs_block_group *bg, u32 key)
 		btrfs_device_role_count_chunk(bg->fs_info, map, &chunk);
 		btrfs_free_chunk_map(map);
 	}
-	return key | min(chunk.first, STANDING_FIRST) |
-	       (chunk.other ? STANDING_OTHER : 0) |
-	       (chunk.excluded ? STANDING_EXCLUDED : 0);
+	return key | min(chunk.first, PLACEMENT_FIRST) |
+	       (chunk.other ? PLACEMENT_OTHER : 0) |
+	       (chunk.excluded ? PLACEMENT_EXCLUDED : 0);
 }
 
-static u32 get_standing(struct btrfs_block_group *bg)
+static u32 get_placement_class(struct btrfs_block_group *bg)
 {
 	/* Pairs with the release in apply_types(): the roles are no older. */
-	const u32 key = STANDING_KEY(smp_load_acquire(&bg->fs_info->roles.generation));
-	u32 standing = READ_ONCE(bg->role_standing);
+	const u32 key = PLACEMENT_KEY(smp_load_acquire(&bg->fs_info->roles.generation));
+	u32 class = READ_ONCE(bg->role_standing);
 
-	if ((standing & STANDING_KEY(~0U)) != key) {
-		standing = look_up_standing(bg, key);
-		WRITE_ONCE(bg->role_standing, standing);
+	if ((class & PLACEMENT_KEY(~0U)) != key) {
+		class = find_placement_class(bg, key);
+		WRITE_ONCE(bg->role_standing, class);
 	}
-	return standing;
+	return class;
 }
 
 /*
  * Should the allocation of an extent leave the block group alone for now?
  *
- * What is relocated from a block group on the wrong devices must not go into the
- * next one, and new extents should not either: it would be relocated again. So
+ * Data relocated from a misplaced block group must not go into the next misplaced
+ * one, and new extents should not either: they would be relocated again. So
  * these are filled last, when no other has free space and no new chunk would be
  * placed better. With @early set, others are to be tried first in any case. In
  * the end every block group is tried, so this cannot bring about an ENOSPC.
@@ -94,20 +94,20 @@ bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early)
 	const struct btrfs_role_kind_state *state;
 	struct btrfs_role_profile profile;
 	struct btrfs_role_chunk chunk;
-	u32 standing;
+	u32 class;
 
 	if (bg->flags & BTRFS_BLOCK_GROUP_SYSTEM || btrfs_is_zoned(bg->fs_info))
 		return false;
 
-	standing = get_standing(bg);
-	if (!(standing & (STANDING_OTHER | STANDING_EXCLUDED)))
+	class = get_placement_class(bg);
+	if (!(class & (PLACEMENT_OTHER | PLACEMENT_EXCLUDED)))
 		return false;
-	if (standing & STANDING_EXCLUDED && early)
+	if (class & PLACEMENT_EXCLUDED && early)
 		return true;
 
-	chunk.first = standing & STANDING_FIRST;
-	chunk.other = standing & STANDING_OTHER;
-	chunk.excluded = standing & STANDING_EXCLUDED;
+	chunk.first = class & PLACEMENT_FIRST;
+	chunk.other = class & PLACEMENT_OTHER;
+	chunk.excluded = class & PLACEMENT_EXCLUDED;
 	btrfs_device_role_profile(bg->fs_info, bg->flags, &profile);
 	state = &bg->fs_info->roles.kinds[profile.kind];
 	return btrfs_role_pass_over(&chunk, &profile, READ_ONCE(state->room_first),
@@ -116,7 +116,7 @@ bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early)
 
 static bool is_first_choice(u8 rank)
 {
-	return rank == BTRFS_ROLE_RANK_FIRST || rank == BTRFS_ROLE_RANK_CRUMBS;
+	return rank == BTRFS_ROLE_RANK_FIRST || rank == BTRFS_ROLE_RANK_BELOW_MIN;
 }
 
 /*
@@ -160,8 +160,8 @@ void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 		return;
 
 	/*
-	 * From here on the first choice has no room, until it has more space than
-	 * now: else each extent would be worth a try with a new chunk.
+	 * Count the first choice as full until it has more space than now: else
+	 * each extent would try to allocate a new chunk.
 	 */
 	if (!(bg_flags & BTRFS_BLOCK_GROUP_SYSTEM)) {
 		state->spilled_at = state->first_bytes;

@@ -142,8 +142,8 @@ int btrfs_device_role_check_removal(struct btrfs_fs_info *fs_info,
 
 /*
  * At mount: roles that the profiles cannot live with were set by a kernel that
- * doesn't check, or devices are missing. What is there can be used and helped,
- * so mount anyway.
+ * doesn't check, or devices are missing. Existing chunks remain usable and can
+ * be repaired, so mount anyway.
  */
 void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info)
 {

@@ -97,7 +97,7 @@ enum btrfs_role_rank btrfs_role_rank(u8 role, enum btrfs_role_kind kind)
  * block groups are needed for others to be created or relocated, so a device
  * that is for metadata must not be filled to the last byte by other chunks.
  */
-u64 btrfs_role_system_room(u8 role, u64 size)
+u64 btrfs_role_system_space(u8 role, u64 size)
 {
 	if (role & BTRFS_ROLE_FOREIGN || !(role & BTRFS_ROLE_PREFER_METADATA))
 		return 0;
@@ -183,10 +183,10 @@ static bool ranks_differ(const struct btrfs_device_info *info, u32 nr)
 }
 
 /*
- * Choose the devices of a new chunk from those in @info that have room, which
+ * Choose the devices of a new chunk from those in @info with enough space, which
  * are in order of rank, max_avail and total_avail.
  *
- * Fixed-width profiles take the best by rank and room. Striped ones take all
+ * Fixed-width profiles take the best by rank and space. Striped ones take all
  * devices of the first choice, and those of the next one only if that is not
  * enough for a chunk. Return how many to use. They come first in @info, in
  * descending order of max_avail, as the size of a stripe is read off the last.
@@ -202,7 +202,7 @@ u32 btrfs_role_select(struct btrfs_device_info *info, u32 nr,
 		for (u32 i = 0; i < nr; i++) {
 			if (info[i].rank == BTRFS_ROLE_RANK_FIRST &&
 			    info[i].max_avail < useful)
-				info[i].rank = BTRFS_ROLE_RANK_CRUMBS;
+				info[i].rank = BTRFS_ROLE_RANK_BELOW_MIN;
 		}
 		sort_devices(info, nr, true);
 		if (profile->striped)
@@ -248,9 +248,9 @@ u64 btrfs_role_stripe_size(const struct btrfs_role_profile *profile,
 }
 
 /*
- * Choose the devices of one more chunk from what is left in @info, none of it
- * with more than @max_avail bytes on a device. Return how many, they are first,
- * or 0 if there is no room for a chunk.
+ * Choose the devices of the next chunk from the space left in @info, with at most
+ * @max_avail bytes on a device. Return their number (they come first in @info), or
+ * 0 if there is no space for a chunk.
  */
 u32 btrfs_role_next(struct btrfs_device_info *info, u32 nr,
 		    const struct btrfs_role_profile *profile, u64 max_avail)
@@ -261,7 +261,7 @@ u32 btrfs_role_next(struct btrfs_device_info *info, u32 nr,
 		struct btrfs_device_info *dev = &info[i];
 
 		dev->max_avail = least(dev->total_avail, max_avail);
-		if (dev->rank == BTRFS_ROLE_RANK_CRUMBS)
+		if (dev->rank == BTRFS_ROLE_RANK_BELOW_MIN)
 			dev->rank = BTRFS_ROLE_RANK_FIRST;
 		if (dev->max_avail < BTRFS_ROLE_STRIPE_UNIT * profile->dev_stripes)
 			dev->rank = BTRFS_ROLE_RANK_EXCLUDED;
@@ -273,7 +273,7 @@ u32 btrfs_role_next(struct btrfs_device_info *info, u32 nr,
 	return usable < profile->devs_min ? 0 : usable;
 }
 
-/* Into how many steps to divide what is left; a step looks at all devices. */
+/* Number of steps to divide the rest into; a step reads all devices. */
 static u32 fill_steps(u32 nr)
 {
 	if (nr <= 64)
@@ -282,15 +282,15 @@ static u32 fill_steps(u32 nr)
 }
 
 /*
- * How many bytes of chunks can be allocated until there is no room for another.
+ * Bytes of chunks that can be allocated until no other chunk fits.
  *
  * @info: the devices that may be used, with rank and total_avail set. The rest
  *        is filled in, and total_avail is used up.
  *
  * This is allocation with the steps the allocator makes, so that the tiers of
- * devices and the leftovers of each come out right. Far from the end the steps
- * are larger, in proportion to what is left: what they leave uneven the next
- * ones even out, and a petabyte takes no more than some thousand of them. Their
+ * devices and the rest of each are exact. Far from the end the steps are larger, in
+ * proportion to the rest: later steps even out their error, and a petabyte takes at
+ * most some thousand of them. Their
  * number is limited, so that the loop ends whatever the input is.
  */
 u64 btrfs_role_available(struct btrfs_device_info *info, u32 nr,
@@ -361,8 +361,8 @@ u64 btrfs_role_space_for(const struct btrfs_role_space *space, u32 copies)
 }
 
 /*
- * How many devices of the chunk hold what should be elsewhere: all that exclude
- * its kind, and those that a first choice device could relieve.
+ * Number of devices of the chunk with misplaced stripes: all that exclude its
+ * kind, and those that a first choice device could relieve.
  */
 u32 btrfs_role_misplaced(const struct btrfs_role_chunk *chunk,
 			 const struct btrfs_role_profile *profile)
@@ -378,9 +378,9 @@ u32 btrfs_role_misplaced(const struct btrfs_role_chunk *chunk,
 
 /*
  * Would a new chunk be placed better than the existing one? Then its free space
- * is not to be used: what is put there would have to be moved sooner or later.
+ * must not be used: data in it would have to be moved again.
  *
- * @first devices of the first choice have room and @allowed that do not exclude
+ * @first devices of the first choice have space and @allowed that do not exclude
  * the kind. Of these @chunk.first may be the chunk's own, so a further one is
  * certain only if there are more than that.
  */

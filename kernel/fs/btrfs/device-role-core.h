@@ -3,8 +3,8 @@
 /*
  * Device roles: the decisions, as pure functions on plain values.
  *
- * They know no locks, no lists and no file system, so user space compiles
- * device-role-core.c as well and predicts with it what the allocator will do.
+ * They use no locks, no lists and no file system, so user space also compiles
+ * device-role-core.c, to predict the choices of the allocator.
  * The licence allows that for a library under the LGPL.
  */
 
@@ -43,14 +43,14 @@ enum btrfs_role_kind {
 enum btrfs_role_rank {
 	BTRFS_ROLE_RANK_FIRST,
 	BTRFS_ROLE_RANK_SECOND,
-	/* First choice, but with too little room for a useful chunk. */
-	BTRFS_ROLE_RANK_CRUMBS,
+	/* First choice, but free space is below the minimum of a useful chunk. */
+	BTRFS_ROLE_RANK_BELOW_MIN,
 	/* Only when no other device can serve. */
 	BTRFS_ROLE_RANK_LAST,
 	BTRFS_ROLE_RANK_EXCLUDED,
 };
 
-/* What to know of new chunks of a kind and a block group profile. */
+/* Properties of new chunks of a kind and a block group profile. */
 struct btrfs_role_profile {
 	enum btrfs_role_kind kind;
 	/* The width follows the number of devices (RAID0, RAID10, RAID5/6). */
@@ -75,7 +75,7 @@ struct btrfs_role_chunk {
 	/* Allowed, but not the first choice. */
 	u32 other;
 	u32 excluded;
-	/* First choice devices outside the chunk with room for a part of it. */
+	/* First choice devices outside the chunk with space for a part of it. */
 	u32 vacant;
 };
 
@@ -97,7 +97,7 @@ u64 btrfs_role_to_disk(u64 type, u8 role);
 
 enum btrfs_role_kind btrfs_role_kind(u64 bg_flags);
 enum btrfs_role_rank btrfs_role_rank(u8 role, enum btrfs_role_kind kind);
-u64 btrfs_role_system_room(u8 role, u64 size);
+u64 btrfs_role_system_space(u8 role, u64 size);
 
 u64 btrfs_role_max_chunk(const struct btrfs_role_profile *profile, u8 rank);
 u64 btrfs_role_useful_bytes(const struct btrfs_role_profile *profile);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
 /*
- * Device roles: which chunks are not where they should be, for those who look
- * after the filesystem.
+ * Device roles: report misplaced chunks to administrators.
  */
 
 #include <linux/kobject.h>

@@ -56,7 +56,7 @@ static int refuse(struct role_request *request, u64 devid,
 	return error;
 }
 
-/* What is wrong with the request no matter in which state the devices are. */
+/* Errors of the request that do not depend on the state of the devices. */
 static int check_request(struct btrfs_fs_info *fs_info, struct role_request *request)
 {
 	const bool mixed = btrfs_fs_incompat(fs_info, MIXED_GROUPS);
@@ -125,7 +125,7 @@ static void apply_types(struct btrfs_fs_info *fs_info,
 		btrfs_device_set_type(change->device,
 				      new ? change->new_type : change->old_type);
 	}
-	/* Pairs with the acquire in get_standing(). */
+	/* Pairs with the acquire in get_placement_class(). */
 	smp_store_release(&fs_info->roles.generation, fs_info->roles.generation + 1);
 	btrfs_device_role_update_space(fs_info);
 	/* What was full may find room on other devices now. */
@@ -134,7 +134,7 @@ static void apply_types(struct btrfs_fs_info *fs_info,
 
 /*
  * Change the types in memory. The allocator holds chunk_mutex too and sees all
- * of the change or nothing, and so can the check look at the result itself.
+ * changes or none, and the check can read the result itself.
  */
 static int change_types(struct btrfs_fs_info *fs_info, struct role_request *request)
 {
@@ -304,8 +304,8 @@ static int set_roles(struct btrfs_fs_info *fs_info, struct role_request *request
 		goto out;
 
 	/*
-	 * The system space backs changes of the chunk tree, nothing else needs
-	 * to be reserved. Joining does not even try, so that roles can be
+	 * The system space backs changes of the chunk tree, no other reservation
+	 * is needed. Joining does not even try, so that roles can be
 	 * relaxed on a filesystem that is full because of them.
 	 */
 	trans = btrfs_join_transaction(fs_info->tree_root);
@@ -335,7 +335,7 @@ out:
 
 /*
  * Make sure that the filesystem stays mounted, writeable and not frozen, like
- * mnt_want_write() does for those who have a mount. Unmount and remount hold
+ * mnt_want_write() does for callers that have a mount. Unmount and remount hold
  * s_umount, and unmount waits for us under it, so don't wait for it in turn.
  */
 static int want_write(struct super_block *sb)
@@ -354,7 +354,7 @@ static int want_write(struct super_block *sb)
 	return ret;
 }
 
-/* An exact name with or without a newline, nothing else. */
+/* Accept only an exact name, with or without a newline. */
 ssize_t btrfs_device_role_store(struct kobject *kobj, struct kobj_attribute *attr,
 				const char *buf, size_t len)
 {
@@ -408,7 +408,7 @@ ssize_t btrfs_device_role_show(struct kobject *kobj, struct kobj_attribute *attr
 	return len + sysfs_emit_at(buf, len, "\n");
 }
 
-/* Fill in what fits and return the number of devices there are. */
+/* Fill in as many devices as fit and return the number of all. */
 static u32 get_roles(struct btrfs_fs_info *fs_info,
 		     struct btrfs_ioctl_device_role *entries, u32 nr)
 {

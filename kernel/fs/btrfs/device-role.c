@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
 /*
- * Device roles: what devices, profiles and chunks are to device-role-core.c.
+ * Device roles: convert devices, profiles and chunks for device-role-core.c.
  */
 
 #include "ctree.h"

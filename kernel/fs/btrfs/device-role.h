@@ -3,7 +3,7 @@
 /*
  * Device roles: which devices may and should carry data and metadata.
  *
- * What to decide from a role is in device-role-core.c. Roles are in force if any
+ * The decisions are in device-role-core.c. Roles are in force if any
  * writeable device has one; without CONFIG_BTRFS_DEVICE_ROLES they never are.
  */
 
@@ -21,7 +21,7 @@ struct btrfs_block_group;
 struct btrfs_chunk_map;
 
 /*
- * The type of a device is the on-disk field, its role what that means to us.
+ * The type of a device is the on-disk field, its role is the decoded meaning.
  * Writers hold chunk_mutex unless the device is not in use yet. The role is a
  * single byte, so that it can be read anywhere without a lock.
  */
@@ -50,7 +50,7 @@ static inline bool btrfs_device_roles_in_force(const struct btrfs_fs_info *fs_in
 	return smp_load_acquire(&fs_info->roles.in_force);
 }
 
-/* May this task use devices that exclude what it allocates? See device-role-replace.c. */
+/* May this task use devices that exclude the kind that it allocates? See device-role-replace.c. */
 static inline bool btrfs_device_roles_ignored(const struct btrfs_fs_info *fs_info)
 {
 	return READ_ONCE(fs_info->roles.ignored_by) == current;
@@ -75,7 +75,7 @@ static inline u64 btrfs_device_role_system_room(const struct btrfs_fs_info *fs_i
 	if (!IS_ENABLED(CONFIG_BTRFS_DEVICE_ROLES) ||
 	    bg_flags & BTRFS_BLOCK_GROUP_SYSTEM || btrfs_is_zoned(fs_info))
 		return 0;
-	return btrfs_role_system_room(btrfs_device_role(fs_info, device),
+	return btrfs_role_system_space(btrfs_device_role(fs_info, device),
 				      device->total_bytes);
 }
 
@@ -88,7 +88,7 @@ static inline u64 btrfs_device_role_unallocated(const struct btrfs_fs_info *fs_i
 	return READ_ONCE(fs_info->roles.kinds[btrfs_role_kind(bg_flags)].unallocated);
 }
 
-/* The @chunk_size of the whole filesystem, as what fits to those devices. */
+/* The @chunk_size of the whole filesystem, limited to the size of these devices. */
 static inline u64 btrfs_device_role_chunk_size(const struct btrfs_fs_info *fs_info,
 					       u64 bg_flags, u64 chunk_size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Random arrays of devices with roles, and what device-role-core.c makes of them.
+ * Random arrays of devices with roles, and the results of device-role-core.c for them.
  * Compiles in the kernel as in user space, so that both can be compared array by
- * array.  Include device-role-core.h first.  Knows nothing of what is right.
+ * array.  Include device-role-core.h first.  Does not check the results.
  */
 #ifndef ROLE_ARRAYS_H
 #define ROLE_ARRAYS_H
@@ -106,13 +106,13 @@ static inline u32 role_array_list(const struct role_array *array, struct btrfs_d
 	memset(info, 0, ROLE_ARRAY_DEVICES * sizeof(*info));
 	for (u32 i = 0; i < array->nr; i++) {
 		const u8 rank = btrfs_role_rank(array->role[i], array->profile.kind);
-		const u64 room = btrfs_role_system_room(array->role[i], array->size[i]);
+		const u64 reserved = btrfs_role_system_space(array->role[i], array->size[i]);
 
-		if (rank == BTRFS_ROLE_RANK_EXCLUDED || array->free[i] <= room)
+		if (rank == BTRFS_ROLE_RANK_EXCLUDED || array->free[i] <= reserved)
 			continue;
 		info[nr].dev = (void *)(unsigned long)(i + 1);
 		info[nr].rank = rank;
-		info[nr++].total_avail = array->free[i] - room;
+		info[nr++].total_avail = array->free[i] - reserved;
 	}
 	return nr;
 }

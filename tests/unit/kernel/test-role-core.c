@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * device-role-core.c against a slow reference, over random arrays: which devices
- * a chunk takes, how large it is, and how much fits in the end.  The reference
- * says what is wanted, not how to get there: it picks one device after the other
- * and allocates one chunk after the other.
+ * device-role-core.c against a slow reference, over random arrays: the devices
+ * and the size of a chunk, and the capacity.  The reference follows the definition
+ * without optimization: it picks one device after the other and allocates one chunk
+ * after the other.
  */
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -48,7 +48,7 @@ static bool usable(const struct left *left, u32 device)
 	       offer(left, device) >= 65536 * left->array->profile.dev_stripes;
 }
 
-/* 0 first, 1 second, 2 crumbs, 3 last; all the same if there is nothing to prefer. */
+/* 0 first, 1 second, 2 below the minimum, 3 last; all equal without a preference. */
 static u32 tier(const struct left *left, u32 device)
 {
 	bool differ = false;
@@ -131,7 +131,7 @@ static u64 longest(const struct left *left, const struct chosen *chosen)
 		u8 rank = btrfs_role_rank(array->role[chosen->device[i]], array->profile.kind);
 
 		if (tier(left, chosen->device[i]) == 2)
-			rank = BTRFS_ROLE_RANK_CRUMBS;
+			rank = BTRFS_ROLE_RANK_BELOW_MIN;
 		best = rank < best ? rank : best;
 	}
 	for (u32 i = 0; i < array->nr; i++)
@@ -165,7 +165,7 @@ static void begin(struct left *left, const struct role_array *array)
 	}
 }
 
-/* Until nothing fits; `largest` chunk on the way. */
+/* Until no chunk fits; `largest`: the largest of them. */
 static u64 fill(const struct role_array *array, u64 *largest)
 {
 	struct left left;
@@ -290,7 +290,7 @@ static void simulation_ends(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* What the kernel's module says is compared with these numbers. */
+/* The output of the kernel's module is compared with these numbers. */
 static int print_digests(void)
 {
 	for (u64 seed = 1; seed <= ARRAYS; seed++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What tests of a run share: a machine with four misplaced chunks, a run on it
- * with its progress watched, and what came of it.
+ * Shared by tests of a run: a machine with four misplaced chunks, a run on it with
+ * its progress recorded, and the result.
  */
 #ifndef BALANCE_RUN_H
 #define BALANCE_RUN_H
@@ -10,7 +10,7 @@
 
 static struct fake fake;
 
-/* What happens to the file system when so many chunks are done. */
+/* Called when so many chunks are done; may change the file system. */
 static struct {
 	uint64_t when;
 	void (*what)(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The made-up machine as the library's backend: its mounts, its facts, the call
+ * The made-up machine as the library's backend: its mounts, its properties, the call
  * that fails, and the table of it all.
  */
 #include <stdio.h>
@@ -18,7 +18,7 @@ bool fake_fails(struct fake *fake)
 	return fake->calls == fake->fail_at || (fake->fail_on && fake->calls > fake->fail_at);
 }
 
-/* ---- Mounts and facts --------------------------------------------------- */
+/* ---- Mounts and properties --------------------------------------------- */
 
 static void fake_destroy(void *self)
 {
@@ -109,16 +109,16 @@ static int fake_dev_info(void *self, struct btrfs_ioctl_dev_info_args *info)
 	return 0;
 }
 
-static int fake_facts(void *self, const char *path, struct btrfs_policy_device *facts)
+static int fake_properties(void *self, const char *path, struct btrfs_policy_device *properties)
 {
 	struct fake *fake = self;
 	struct fake_device *device = fake_device_find(fake, strtoull(path + 9, NULL, 10));
 
 	FAKE_MAY_FAIL(fake);
-	facts->rotational = device->rotational;
-	facts->model = strdup("Fake");
-	facts->transport = strdup(device->transport ? device->transport : "sata");
-	facts->rotation_rate = device->rotational == BTRFS_POLICY_YES ? 7200 : 0;
+	properties->rotational = device->rotational;
+	properties->model = strdup("Fake");
+	properties->transport = strdup(device->transport ? device->transport : "sata");
+	properties->rotation_rate = device->rotational == BTRFS_POLICY_YES ? 7200 : 0;
 	return 0;
 }
 
@@ -141,7 +141,7 @@ static uint64_t devid_of(const char *path)
 	return strtoull(path + strlen("/dev/fake"), NULL, 10);
 }
 
-static int fake_look_at_new(void *self, const char *path, char **signature)
+static int fake_probe_new(void *self, const char *path, char **signature)
 {
 	struct fake *fake = self;
 	uint64_t devid = devid_of(path);
@@ -238,7 +238,7 @@ static int fake_bdi_fsid(void *self, const char *bdi, char *fsid)
 	FAKE_MAY_FAIL(fake);
 	if (strcmp(bdi, "btrfs-1"))
 		return -ENODEV;
-	if (fake->mount_looks && --fake->mount_looks)
+	if (fake->mount_scans && --fake->mount_scans)
 		return -EAGAIN;
 	strcpy(fsid, FAKE_FSID);
 	return 0;
@@ -276,8 +276,8 @@ const struct bp_backend fake_backend = {
 	.sysfs_read = fake_sysfs_read,
 	.sysfs_write = fake_sysfs_write,
 	.device_number = fake_device_number,
-	.facts = fake_facts,
-	.look_at_new = fake_look_at_new,
+	.properties = fake_properties,
+	.probe_new = fake_probe_new,
 	.wipe = fake_wipe,
 	.add_device = fake_add,
 	.saved_read = fake_saved_read,

@@ -62,13 +62,13 @@ static void fill_candidates(struct fake *fake, struct bp_candidate *candidates)
 			.role = obeys ? bp_role_from_disk(device->type) : 0,
 			.writeable = !device->missing,
 			.size = device->size,
-			.room = fake_unallocated(fake, device) - MiB,
+			.free_space = fake_unallocated(fake, device) - MiB,
 		};
 		candidates[i].hole = fake_hole(fake, device, UINT64_MAX, &start);
 	}
 }
 
-/* Into what is free in chunks of the type that are not misplaced. */
+/* Fills free space in correctly placed chunks of the type. */
 static void move_into_free(struct fake *fake, size_t from, uint64_t *left)
 {
 	struct bp_candidate candidates[FAKE_DEVICES];
@@ -83,7 +83,7 @@ static void move_into_free(struct fake *fake, size_t from, uint64_t *left)
 		uint64_t part = to->length - to->used;
 
 		if (i == from || to->type != fake->chunks[from].type ||
-		    bp_judge(candidates, fake->device_count, &chunk))
+		    bp_classify(candidates, fake->device_count, &chunk))
 			continue;
 		part = part < *left ? part : *left;
 		to->used += part;
@@ -91,7 +91,7 @@ static void move_into_free(struct fake *fake, size_t from, uint64_t *left)
 	}
 }
 
-/* One new chunk for as much of what is left as it can hold. */
+/* One new chunk for as much of the rest as it can hold. */
 static int move_part(struct fake *fake, uint64_t type, uint64_t *left)
 {
 	struct fake_chunk *new = &fake->chunks[fake->chunk_count];
@@ -114,7 +114,7 @@ static int move_part(struct fake *fake, uint64_t type, uint64_t *left)
 	return 0;
 }
 
-/* The old chunk goes when all it holds is elsewhere; else what was moved comes back. */
+/* Frees the old chunk when all its data has moved; else undoes the moves. */
 static int relocate(struct fake *fake, size_t index)
 {
 	static __thread struct fake before; /* too large for a stack */
@@ -137,11 +137,11 @@ static int relocate(struct fake *fake, size_t index)
 static bool refuses(struct fake *fake, const struct btrfs_ioctl_balance_args *args,
 		    uint64_t logical)
 {
-	/* Not for ever, so that a run that never gives up comes to its end. */
+	/* Limited, so that a run that never gives up terminates. */
 	if (!fake->refuses || fake->balances > FAKE_CHUNKS || !fake->refuses(fake, logical))
 		return false;
 	if (fake->refuses_paused)
-		fake->leftover = *args;
+		fake->interrupted = *args;
 	return true;
 }
 
@@ -163,23 +163,23 @@ static int balance_chunks(struct fake *fake, struct btrfs_ioctl_balance_args *ar
 }
 
 /* It did its work, and is gone. */
-static void fake_end_leftover(struct fake *fake)
+static void fake_end_interrupted(struct fake *fake)
 {
 	fake->balances++;
-	balance_chunks(fake, &fake->leftover);
-	memset(&fake->leftover, 0, sizeof(fake->leftover));
+	balance_chunks(fake, &fake->interrupted);
+	memset(&fake->interrupted, 0, sizeof(fake->interrupted));
 	fake_set_file(fake, FAKE_FSID "/exclusive_operation", "none");
 }
 
-static void fake_pass_leftover(struct fake *fake)
+static void fake_pass_interrupted(struct fake *fake)
 {
-	if (!fake->leftover_then) {
-		fake_end_leftover(fake);
+	if (!fake->interrupted_then) {
+		fake_end_interrupted(fake);
 		return;
 	}
-	fake->leftover.meta.vstart = fake->leftover_then;
-	fake->leftover.meta.vend = fake->leftover_then + 1;
-	fake->leftover_looks = UINT_MAX;
+	fake->interrupted.meta.vstart = fake->interrupted_then;
+	fake->interrupted.meta.vend = fake->interrupted_then + 1;
+	fake->interrupted_scans = UINT_MAX;
 }
 
 int fake_balance_state(void *self, struct btrfs_ioctl_balance_args *args)
@@ -187,11 +187,11 @@ int fake_balance_state(void *self, struct btrfs_ioctl_balance_args *args)
 	struct fake *fake = self;
 
 	FAKE_MAY_FAIL(fake);
-	if (fake->leftover.state & BTRFS_BALANCE_STATE_RUNNING && !fake->leftover_looks--)
-		fake_pass_leftover(fake);
-	if (!fake->leftover.flags)
+	if (fake->interrupted.state & BTRFS_BALANCE_STATE_RUNNING && !fake->interrupted_scans--)
+		fake_pass_interrupted(fake);
+	if (!fake->interrupted.flags)
 		return -ENOTCONN;
-	*args = fake->leftover;
+	*args = fake->interrupted;
 	return 0;
 }
 
@@ -203,9 +203,9 @@ int fake_balance(void *self, struct btrfs_ioctl_balance_args *args)
 
 	FAKE_MAY_FAIL(fake);
 	if (args->flags & BTRFS_BALANCE_RESUME) {
-		if (!fake->leftover.flags)
+		if (!fake->interrupted.flags)
 			return -ENOTCONN;
-		fake_end_leftover(fake);
+		fake_end_interrupted(fake);
 		args->state = fake->resume_state;
 		return fake->resume_result;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Files of the made-up machine: plain ones from a list, those of devices and
- * profiles made from what the machine holds.
+ * profiles generated from the state of the machine.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -108,12 +108,12 @@ static int read_leaf(const struct fake *fake, const struct fake_device *device, 
 	return 0;
 }
 
-/* Another operation goes away after so many looks at it. */
-static void count_look(struct fake *fake, const char *name)
+/* Another operation ends after so many reads of its state. */
+static void count_scan(struct fake *fake, const char *name)
 {
-	if (strcmp(name, FAKE_FSID "/exclusive_operation") || !fake->busy_looks)
+	if (strcmp(name, FAKE_FSID "/exclusive_operation") || !fake->busy_scans)
 		return;
-	fake_set_file(fake, name, --fake->busy_looks ? "device add" : "none");
+	fake_set_file(fake, name, --fake->busy_scans ? "device add" : "none");
 }
 
 int fake_sysfs_read(void *self, const char *name, char *buf, size_t size)
@@ -126,7 +126,7 @@ int fake_sysfs_read(void *self, const char *name, char *buf, size_t size)
 	device = device_of(fake, name, leaf);
 	if (fake->tree && !(device && is_role(leaf)))
 		return fake_recorded_read(fake, name, buf, size);
-	count_look(fake, name);
+	count_scan(fake, name);
 	if (device)
 		return read_leaf(fake, device, leaf, buf, size);
 	if (!fake_file(fake, name))

@@ -119,7 +119,7 @@ static void emit_group(struct sink *sink, const struct fake_chunk *chunk)
 		.item.flags = htole64(chunk->type),
 	};
 
-	/* Something else that stands between the groups in the extent tree. */
+	/* Another item between the groups in the extent tree. */
 	emit(sink, chunk->logical, BTRFS_EXTENT_ITEM_KEY, 16384, "extent", 6);
 	emit(sink, chunk->logical, BTRFS_BLOCK_GROUP_ITEM_KEY, chunk->length, &group,
 	     sink->fake->remap_tree ? sizeof(group) : sizeof(group.item));

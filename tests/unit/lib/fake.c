@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Building the made-up machine: devices, chunks and files, and where on the
- * devices a chunk has room.
+ * Building the made-up machine: devices, chunks and files, and the free
+ * extents for a chunk.
  */
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +59,7 @@ struct fake_device *fake_device_find(struct fake *fake, uint64_t devid)
 	return NULL;
 }
 
-/* Chunks stand in the order of their addresses. */
+/* Chunks are in the order of their addresses. */
 static uint64_t next_logical(const struct fake *fake)
 {
 	const struct fake_chunk *last;
@@ -77,7 +77,7 @@ uint64_t fake_stripe_length(const struct fake_chunk *chunk)
 	return profile ? bp_stripe_length(profile, chunk->length, chunk->stripes) : 0;
 }
 
-/* The end of what begins at or before `at` and reaches behind it, else `at`. */
+/* The end of the stripe that contains `at`, else `at`. */
 static uint64_t skip_used(const struct fake *fake, uint64_t devid, uint64_t at, uint64_t *next)
 {
 	*next = UINT64_MAX;
@@ -117,7 +117,7 @@ uint64_t fake_hole(const struct fake *fake, const struct fake_device *device, ui
 	return longest;
 }
 
-/* Behind everything if there is room, which is where the first hole is in an array that grew. */
+/* After the last stripe if there is space: the first hole of an array that grew. */
 static uint64_t place_stripe(struct fake *fake, uint64_t devid, uint64_t length)
 {
 	struct fake_device *device = fake_device_find(fake, devid);

@@ -28,7 +28,7 @@ struct fake_device {
 	bool missing;
 	enum btrfs_policy_tristate rotational;
 	const char *transport; /* NULL: sata */
-	uint64_t end; /* of the last stripe that ever stood there */
+	uint64_t end; /* of the last stripe that was ever allocated there */
 	bool has_holes;
 };
 
@@ -88,26 +88,26 @@ struct fake {
 	uint32_t cut_bytes;
 	bool backwards;
 
-	/* Balance: what the nth one (from 1) does instead of its work. */
+	/* Balance: the result of the nth one (from 1) instead of its work. */
 	unsigned int balances;
 	unsigned int balance_special;
 	int balance_result;
 	uint64_t balance_state;
 	bool balance_skips;
 	bool allocator_errs; /* it places chunks as if there were no roles */
-	/* For want of room, if set; may change the machine. */
+	/* If set, called on ENOSPC; may change the machine. */
 	bool (*refuses)(struct fake *fake, uint64_t logical);
 	bool refuses_paused;	/* and a pause was asked for meanwhile */
 	uint64_t moved[FAKE_CHUNKS];
 	/* A balance that is there: its filters and state; paused if not RUNNING. */
-	struct btrfs_ioctl_balance_args leftover;
-	unsigned int leftover_looks; /* how many it lasts if it runs */
-	uint64_t leftover_then; /* then it is about this chunk, for ever; 0: it ends */
-	int resume_result; /* of resuming it: somebody else did */
-	uint64_t resume_state; /* what the kernel says of it then */
+	struct btrfs_ioctl_balance_args interrupted;
+	unsigned int interrupted_scans; /* how many it lasts if it runs */
+	uint64_t interrupted_then; /* then it is about this chunk, for ever; 0: it ends */
+	int resume_result; /* of resuming it: another process did */
+	uint64_t resume_state; /* the state that the kernel returns then */
 	struct btrfs_ioctl_balance_args asked; /* the last balance */
-	/* How many looks the other operation lasts. */
-	unsigned int busy_looks;
+	/* Number of reads until the other operation ends. */
+	unsigned int busy_scans;
 
 	/* The roles ioctl. */
 	unsigned int role_calls;
@@ -129,10 +129,10 @@ struct fake {
 	/* Settings that outlive a mount: "" for no file. */
 	char saved[1024];
 	int saved_error; /* of writing them */
-	const char *saved_by_other; /* who has the lock until we get it */
+	const char *saved_by_other; /* the process that has the lock until we get it */
 	bool saved_locked;
-	/* Looks at the bdi device "btrfs-1" until its mount is through. */
-	unsigned int mount_looks;
+	/* Number of reads of the bdi device "btrfs-1" until its mount is complete. */
+	unsigned int mount_scans;
 
 	uint64_t clock;
 	unsigned int naps;
@@ -146,7 +146,7 @@ int fake_tree_search(void *self, struct btrfs_ioctl_search_args_v2 *args);
 int fake_sysfs_exists(void *self, const char *name);
 int fake_sysfs_read(void *self, const char *name, char *buf, size_t size);
 int fake_sysfs_write(void *self, const char *name, const char *text);
-/* What the kernel does with a write to a file that reads `now`. */
+/* The effect of a write to a file that reads `now`. */
 int fake_store(char *now, size_t size, const char *wanted);
 int fake_roles(void *self, struct btrfs_ioctl_device_roles_args *args);
 int fake_balance(void *self, struct btrfs_ioctl_balance_args *args);
@@ -172,7 +172,7 @@ uint64_t fake_unallocated(const struct fake *fake, const struct fake_device *dev
 uint64_t fake_hole(const struct fake *fake, const struct fake_device *device, uint64_t wanted,
 		   uint64_t *start);
 uint64_t fake_stripe_length(const struct fake_chunk *chunk);
-/* Counts in the chunk behind the last one, which has all but its addresses, and gives it those. */
+/* Adds the chunk after the last one, which lacks only its addresses, and sets them. */
 struct fake_chunk *fake_place_chunk(struct fake *fake);
 void fake_remove_chunk(struct fake *fake, size_t index);
 struct btrfs_policy_fs *fake_open(struct fake *fake);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the tests of plans share: the made-up machine's plan, and looking at it.
+ * Shared by tests of plans: the plan of the made-up machine, and its checks.
  */
 #ifndef PLANNED_H
 #define PLANNED_H

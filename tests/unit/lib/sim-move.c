@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The simulated relocation, and the verdict on chunks.
+ * The simulated relocation, and the classification of chunks.
  */
 #include <string.h>
 
@@ -60,7 +60,7 @@ bool sim_misplaced(const struct sim *sim, const struct sim_chunk *chunk)
 }
 
 /* As well as if all devices were empty. */
-bool sim_stands_right(const struct sim *sim, const struct sim_chunk *chunk)
+bool sim_correctly_placed(const struct sim *sim, const struct sim_chunk *chunk)
 {
 	static struct sim empty;
 	struct sim_chunk best;
@@ -97,7 +97,7 @@ enum sim_profile sim_next_profile(const struct sim *sim, enum sim_kind kind)
 	return SIM_SINGLE;
 }
 
-/* Extents without redundancy may stand in chunks of any profile. */
+/* Extents without redundancy may be in chunks of any profile. */
 static bool may_hold(const struct sim *sim, int index, int from, enum sim_profile profile,
 		     enum sim_fill fill)
 {
@@ -109,14 +109,14 @@ static bool may_hold(const struct sim *sim, int index, int from, enum sim_profil
 		return false;
 	if (fill == SIM_FILL_RIGHT)
 		return (!chunk->old && !sim_misplaced(sim, chunk)) ||
-		       sim_stands_right(sim, chunk);
+		       sim_correctly_placed(sim, chunk);
 	return fill == SIM_FILL_ANY || !sim_misplaced(sim, chunk);
 }
 
 static void pour(struct sim_chunk *from, struct sim_chunk *to)
 {
-	uint64_t room = to->length - to->used;
-	uint64_t bytes = from->used < room ? from->used : room;
+	uint64_t space = to->length - to->used;
+	uint64_t bytes = from->used < space ? from->used : space;
 
 	to->used += bytes;
 	from->used -= bytes;

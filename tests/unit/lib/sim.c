@@ -81,7 +81,7 @@ static void give_extent(struct sim_device *device, uint64_t start)
 		(device->extent_count - at) * sizeof(device->extents[0]));
 }
 
-/* Roles as they stand on disk: 1 and 2 are for metadata, 2 and 3 let nothing else in. */
+/* Roles as stored on disk: 1 and 2 are for metadata, 2 and 3 exclude other kinds. */
 int sim_rank(const struct sim_device *device, enum sim_kind kind)
 {
 	bool for_metadata = device->role == 1 || device->role == 2;
@@ -97,7 +97,7 @@ int sim_rank(const struct sim_device *device, enum sim_kind kind)
 
 struct choice {
 	int device;
-	uint64_t room, hole;
+	uint64_t free_space, hole;
 	int rank;
 };
 
@@ -132,7 +132,7 @@ uint64_t sim_offer(const struct sim_device *device, enum sim_kind kind, uint64_t
 	return hole < free_bytes - kept ? hole : free_bytes - kept;
 }
 
-/* `rank`: the best of the devices that the chunk stands on. */
+/* `rank`: the best of the devices of the chunk. */
 static uint64_t longest_chunk(const struct sim *sim, enum sim_kind kind, int rank,
 			      uint64_t *stripe)
 {
@@ -161,8 +161,8 @@ static bool goes_first(const struct choice *a, const struct choice *b)
 		return a->rank < b->rank;
 	if (a->hole != b->hole)
 		return a->hole > b->hole;
-	if (a->room != b->room)
-		return a->room > b->room;
+	if (a->free_space != b->free_space)
+		return a->free_space > b->free_space;
 	return a->device < b->device;
 }
 
@@ -193,7 +193,7 @@ static int gather(const struct sim *sim, enum sim_kind kind, uint64_t wanted, ui
 		if (sim_rank(device, kind) == NEVER || hole < least)
 			continue;
 		choices[count++] = (struct choice){
-			.device = i, .room = sim_free(device),
+			.device = i, .free_space = sim_free(device),
 			.hole = hole < wanted ? hole : wanted, .rank = sim_rank(device, kind),
 		};
 	}

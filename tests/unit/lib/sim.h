@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A second opinion on what the kernel does: chunk allocation and the relocation
- * of one chunk, written from the kernel's rules and not from the library, with
- * which it shares no code.  Small arrays, plain loops, state that is copied whole.
+ * A second model of the kernel: chunk allocation and the relocation of one chunk,
+ * written from the kernel's rules and not from the library, with which it shares no
+ * code.  Small arrays, plain loops, state that is copied whole.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -41,7 +41,7 @@ struct sim_chunk {
 	int stripes;
 	int devices[SIM_STRIPES];
 	uint64_t offsets[SIM_STRIPES];
-	bool gone, old;		/* old: part of the first picture */
+	bool gone, old;		/* old: part of the first snapshot */
 };
 
 struct sim {
@@ -51,9 +51,9 @@ struct sim {
 	int chunk_count;
 };
 
-/* What a relocation may use of the chunks that exist. */
+/* The free space in chunks that a relocation may use. */
 enum sim_fill {
-	SIM_FILL_RIGHT,	/* those that stand right or are new: all that a plan counts on */
+	SIM_FILL_RIGHT,	/* correctly placed or new chunks: the ones that a plan uses */
 	SIM_FILL_PLACED, /* those that are not misplaced: a kernel that passes over the others */
 	SIM_FILL_ANY,	/* whatever comes first: one that does not */
 };
@@ -70,18 +70,18 @@ bool sim_pick(const struct sim *sim, enum sim_kind kind, enum sim_profile profil
 bool sim_make(struct sim *sim, enum sim_kind kind, enum sim_profile profile);
 bool sim_put(struct sim *sim, struct sim_chunk *chunk);
 /*
- * First half: what `index` holds goes elsewhere, which leaves it empty; second half:
- * it goes.  `chance` gives random numbers below its argument.
+ * First half: the data of `index` moves, which leaves it empty; second half: it is
+ * freed.  `chance` gives random numbers below its argument.
  */
 bool sim_empty(struct sim *sim, int index, enum sim_fill fill, int (*chance)(int limit));
 void sim_remove(struct sim *sim, int index);
 
-/* 0 first choice, 1 second, 2 crumbs, 3 last resort, 4 never */
+/* 0 first choice, 1 second, 2 below the minimum, 3 last resort, 4 never */
 int sim_rank(const struct sim_device *device, enum sim_kind kind);
 enum sim_profile sim_next_profile(const struct sim *sim, enum sim_kind kind);
 bool sim_misplaced(const struct sim *sim, const struct sim_chunk *chunk);
 bool sim_excluded(const struct sim *sim, const struct sim_chunk *chunk);
-bool sim_stands_right(const struct sim *sim, const struct sim_chunk *chunk);
+bool sim_correctly_placed(const struct sim *sim, const struct sim_chunk *chunk);
 int sim_off_first(const struct sim *sim, const struct sim_chunk *chunk);
 uint64_t sim_free(const struct sim_device *device);
 uint64_t sim_hole(const struct sim_device *device, uint64_t wanted, uint64_t *start);

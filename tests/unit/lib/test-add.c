@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Adding devices with a role: what is checked before any is touched, and what is
- * told when one of them fails.
+ * Adding devices with a role: the checks before any is changed, and the error
+ * when one of them fails.
  */
 #include "unit.h"
 
@@ -123,7 +123,7 @@ static void kernels_without_it(void **state)
 	}
 }
 
-/* Whatever call fails: what has changed is what the error says. */
+/* For each call that fails: the error lists all changes that remain. */
 static void nth_call_fails(void **state)
 {
 	unsigned int n, failed = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What-ifs: the picture judged with other roles, and how much would fit.
+ * What-ifs: the snapshot classified with other roles, and the capacity.
  */
 #include "unit.h"
 
@@ -22,14 +22,14 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct btrfs_policy_fits fits_with(const char *text)
+static struct btrfs_policy_remaining_capacity capacity_with(const char *text)
 {
-	struct btrfs_policy_fits fits;
+	struct btrfs_policy_remaining_capacity capacity;
 
 	if (*text)
 		assert_int_equal(btrfs_policy_placement_assume(fs, placement, text), 0);
-	assert_int_equal(btrfs_policy_placement_fits(fs, placement, &fits), 0);
-	return fits;
+	assert_int_equal(btrfs_policy_placement_capacity(fs, placement, &capacity), 0);
+	return capacity;
 }
 
 static void roles(void **state)
@@ -37,69 +37,70 @@ static void roles(void **state)
 	const struct btrfs_policy_totals *totals = btrfs_policy_placement_totals(placement);
 
 	assert_int_equal(totals->misplaced_chunks, 0);
-	fits_with("metadata-only=1,2,data-only=rotational");
+	capacity_with("metadata-only=1,2,data-only=rotational");
 	assert_int_equal(totals->chunks, 5);
 	assert_int_equal(totals->misplaced_chunks, 4);
 	assert_int_equal(btrfs_policy_placement_device(placement, 0)->role,
 			 BTRFS_POLICY_ROLE_METADATA_ONLY);
 	assert_int_equal(btrfs_policy_placement_device(placement, 0)->misplaced_bytes[0], GiB);
-	/* Nothing real has changed. */
+	/* The machine has not changed. */
 	assert_int_equal(btrfs_policy_device_find(fs, 1)->role,
 			 BTRFS_POLICY_ROLE_DATA_PREFERRED);
-	fits_with("data-preferred=1,2,3,4");
+	capacity_with("data-preferred=1,2,3,4");
 	assert_int_equal(totals->misplaced_chunks, 0);
 }
 
 /* Two disks of 996 GiB and 32 MiB, two SSDs of 99: free in chunks comes on top. */
-static void room_by_role(void **state)
+static void capacity_by_role(void **state)
 {
-	struct btrfs_policy_fits fits = fits_with("metadata-only=1,2,data-only=3,4");
+	struct btrfs_policy_remaining_capacity capacity =
+		capacity_with("metadata-only=1,2,data-only=3,4");
 
-	assert_in_range(fits.data, 996 * GiB + 524 * MiB, 997 * GiB + 524 * MiB);
-	assert_in_range(fits.metadata, 98 * GiB + 1248 * MiB, 99 * GiB + 1248 * MiB);
-	assert_string_equal(fits.data_profile, "RAID1");
+	assert_in_range(capacity.data, 996 * GiB + 524 * MiB, 997 * GiB + 524 * MiB);
+	assert_in_range(capacity.metadata, 98 * GiB + 1248 * MiB, 99 * GiB + 1248 * MiB);
+	assert_string_equal(capacity.data_profile, "RAID1");
 }
 
-static void room_by_profile(void **state)
+static void capacity_by_profile(void **state)
 {
-	struct btrfs_policy_fits fits =
-		fits_with("metadata-only=1,2,data-only=3,4,data=single,metadata=dup");
+	struct btrfs_policy_remaining_capacity capacity =
+		capacity_with("metadata-only=1,2,data-only=3,4,data=single,metadata=dup");
 
-	assert_in_range(fits.data, 1992 * GiB, 1995 * GiB);
-	assert_in_range(fits.metadata, 97 * GiB, 99 * GiB);
-	assert_string_equal(fits.data_profile, "single");
-	assert_string_equal(fits.metadata_profile, "DUP");
-	assert_int_equal(fits_with("data=raid1c4").data, 0);
+	assert_in_range(capacity.data, 1992 * GiB, 1995 * GiB);
+	assert_in_range(capacity.metadata, 97 * GiB, 99 * GiB);
+	assert_string_equal(capacity.data_profile, "single");
+	assert_string_equal(capacity.metadata_profile, "DUP");
+	assert_int_equal(capacity_with("data=raid1c4").data, 0);
 }
 
 static void one_device_more(void **state)
 {
-	uint64_t before = fits_with("metadata-only=1,2,data-only=3,4").metadata;
-	struct btrfs_policy_fits fits = fits_with("add=50G:metadata-only");
+	uint64_t before = capacity_with("metadata-only=1,2,data-only=3,4").metadata;
+	struct btrfs_policy_remaining_capacity capacity = capacity_with("add=50G:metadata-only");
 
 	assert_int_equal(btrfs_policy_placement_device(placement, 4)->devid, 5);
-	assert_in_range(fits.metadata, before + 24 * GiB, before + 25 * GiB);
+	assert_in_range(capacity.metadata, before + 24 * GiB, before + 25 * GiB);
 	assert_null(btrfs_policy_device_find(fs, 5));
 }
 
 static void one_device_less(void **state)
 {
-	struct btrfs_policy_fits fits = fits_with("lose=4");
+	struct btrfs_policy_remaining_capacity capacity = capacity_with("lose=4");
 
-	assert_int_equal(fits.degraded_chunks, 4);
-	assert_int_equal(fits.lost_chunks, 0);
-	fits = fits_with("lose=3");
-	assert_int_equal(fits.degraded_chunks, 0);
-	assert_int_equal(fits.lost_chunks, 4);
-	assert_in_range(fits.data, 98 * GiB, 99 * GiB + 524 * MiB);
-	/* What is free in chunks that are lost is no room. */
-	assert_in_range(fits.metadata, 98 * GiB, 99 * GiB);
+	assert_int_equal(capacity.degraded_chunks, 4);
+	assert_int_equal(capacity.lost_chunks, 0);
+	capacity = capacity_with("lose=3");
+	assert_int_equal(capacity.degraded_chunks, 0);
+	assert_int_equal(capacity.lost_chunks, 4);
+	assert_in_range(capacity.data, 98 * GiB, 99 * GiB + 524 * MiB);
+	/* Free space in lost chunks does not count. */
+	assert_in_range(capacity.metadata, 98 * GiB, 99 * GiB);
 }
 
 static void dup_is_lost_with_its_device(void **state)
 {
 	struct btrfs_policy_placement *other;
-	struct btrfs_policy_fits fits;
+	struct btrfs_policy_remaining_capacity capacity;
 
 	fake_init(&fake, FAKE_STOCK);
 	fake_add_device(&fake, 10 * GiB, DISK_DATA, false);
@@ -110,9 +111,9 @@ static void dup_is_lost_with_its_device(void **state)
 	assert_int_equal(btrfs_policy_fs_refresh(fs), 0);
 	assert_int_equal(btrfs_policy_placement_read(fs, &other), 0);
 	assert_int_equal(btrfs_policy_placement_assume(fs, other, "lose=1"), 0);
-	assert_int_equal(btrfs_policy_placement_fits(fs, other, &fits), 0);
-	assert_int_equal(fits.lost_chunks, 1);
-	assert_int_equal(fits.degraded_chunks, 2);
+	assert_int_equal(btrfs_policy_placement_capacity(fs, other, &capacity), 0);
+	assert_int_equal(capacity.lost_chunks, 1);
+	assert_int_equal(capacity.degraded_chunks, 2);
 	btrfs_policy_placement_free(other);
 }
 
@@ -120,7 +121,7 @@ static struct btrfs_policy_outlook outlook_with(const char *text, bool moved)
 {
 	struct btrfs_policy_outlook outlook;
 
-	fits_with(text);
+	capacity_with(text);
 	assert_int_equal(btrfs_policy_placement_outlook(fs, placement, moved, &outlook), 0);
 	return outlook;
 }
@@ -144,7 +145,7 @@ static void little_for_metadata(void **state)
 {
 	assert_false(outlook_with("metadata-only=1,2,data-only=3,4", true).metadata_little);
 	assert_true(outlook_with("add=200G:data-only,add=200G:data-only", true).metadata_little);
-	/* Disks that allow metadata take what SSDs cannot. */
+	/* Disks that allow metadata take the metadata that the SSDs cannot. */
 	assert_false(outlook_with("data-preferred=3,4", true).metadata_little);
 }
 
@@ -176,8 +177,8 @@ static void ten_times_what_is_used(void **state)
 	assert_true(outlook.metadata_little);
 }
 
-/* What the kernel keeps for itself is no room; it may be more than there is. */
-static void reserve_is_no_room(void **state)
+/* The global reserve is not free; it may be larger than the free space. */
+static void reserve_is_not_free(void **state)
 {
 	struct btrfs_policy_outlook without, with;
 
@@ -221,7 +222,7 @@ static void a_plan_keeps_profiles(void **state)
 {
 	struct btrfs_policy_plan *plan;
 
-	fits_with("data=single");
+	capacity_with("data=single");
 	assert_int_equal(btrfs_policy_plan_new(fs, placement, 0, &plan), -EINVAL);
 	assert_has(btrfs_policy_fs_error(fs), "keeps their profiles");
 }
@@ -231,10 +232,10 @@ static void a_plan_keeps_profiles(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(roles), TEST(room_by_role), TEST(room_by_profile), TEST(one_device_more),
+		TEST(roles), TEST(capacity_by_role), TEST(capacity_by_profile), TEST(one_device_more),
 		TEST(one_device_less), TEST(dup_is_lost_with_its_device), TEST(nonsense),
 		TEST(a_plan_keeps_profiles), TEST(outlook_when_moved), TEST(little_for_metadata),
-		TEST(ten_times_what_is_used), TEST(reserve_is_no_room),
+		TEST(ten_times_what_is_used), TEST(reserve_is_not_free),
 		TEST(no_outlook_for_mixed_groups),
 	};
 

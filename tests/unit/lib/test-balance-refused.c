@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The run where the kernel finds no room for a chunk: the others go on, it is
- * tried again behind them, and the run ends when that has moved nothing.
+ * The run where the kernel finds no space for a chunk: the others are moved, it is
+ * tried again after them, and the run ends when no chunk moves any more.
  * The order without refusals is light, full, system, data.
  */
 #include "balance-run.h"
@@ -102,7 +102,7 @@ static void tried_again_behind_the_others(void **state)
 	check_moved_once();
 }
 
-/* What was put off is ahead still. */
+/* The deferred chunk still counts. */
 static void progress_counts_it(void **state)
 {
 	struct result result;
@@ -129,7 +129,7 @@ static void as_often_as_something_moves(void **state)
 	assert_int_equal(misplaced_now(), 0);
 }
 
-/* What moved before a second refusal counts for the first. */
+/* A move before a second refusal permits a retry of the first. */
 static void another_refusal_behind_a_move(void **state)
 {
 	struct result result;
@@ -142,7 +142,7 @@ static void another_refusal_behind_a_move(void **state)
 	assert_int_equal(result.report.still_misplaced, 1);
 }
 
-/* Metadata waits for the room of data that is refused: system goes all the same. */
+/* Metadata waits for the space of data that is refused: system still moves. */
 static void others_need_not_all_fit(void **state)
 {
 	struct result result;
@@ -205,13 +205,13 @@ static void nothing_more_moves(void **state)
 	result = run(NULL, 0);
 	check_end(&result, 5, 1);
 	snprintf(error, sizeof(error),
-		 "the kernel found no room to move chunk %llu of '/mnt'; free some space and run it again",
+		 "the kernel found no space to move chunk %llu of '/mnt'; free some space and run it again",
 		 (unsigned long long)chunks.system);
 	assert_string_equal(result.error, error);
 	assert_has(result.text, "1 chunk stays misplaced");
 }
 
-/* Nothing came behind it: a second try would be the same. */
+/* No chunk moved after it: a second try would fail, too. */
 static void the_last_one_is_not_tried_twice(void **state)
 {
 	struct result result;
@@ -231,7 +231,7 @@ static void nothing_moves_at_all(void **state)
 	assert_has(result.error, "and 3 more of '/mnt'");
 }
 
-/* What the kernel leaves where it is makes no room. */
+/* A chunk that the kernel does not move frees no space. */
 static void a_skipped_chunk_has_not_moved(void **state)
 {
 	struct result result;
@@ -257,7 +257,7 @@ static void what_is_right_by_then_is_no_failure(void **state)
 
 /* ---- With a pause ------------------------------------------------------- */
 
-/* The kernel says nothing of the pause when it found no room. */
+/* The kernel does not report the pause when it found no space. */
 static void paused_meanwhile(void **state)
 {
 	struct result result;
@@ -271,15 +271,15 @@ static void paused_meanwhile(void **state)
 	assert_int_equal(fake.balances, 2);
 }
 
-/* One that an earlier run left behind: others may make room for it. */
+/* An interrupted balance: other chunks may free space for it. */
 static void refused_when_it_is_finished(void **state)
 {
 	struct result result;
 
-	fake.leftover.flags = BTRFS_BALANCE_METADATA;
-	fake.leftover.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
-	fake.leftover.meta.vstart = chunks.full;
-	fake.leftover.meta.vend = chunks.full + 1;
+	fake.interrupted.flags = BTRFS_BALANCE_METADATA;
+	fake.interrupted.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
+	fake.interrupted.meta.vstart = chunks.full;
+	fake.interrupted.meta.vend = chunks.full + 1;
 	fake.refuses = full_once;
 	fake.resume_result = -ENOSPC;
 	result = run(NULL, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The run: it moves what is misplaced, once, and ends for every reason there is.
+ * The run: it moves misplaced chunks, each once, and ends for each possible reason.
  */
 #include "balance-run.h"
 
@@ -98,14 +98,14 @@ static void roles_change_while_it_waits(void **state)
 {
 	const struct btrfs_policy_balance_options options = { .enqueue = true };
 
-	fake.busy_looks = 6;
+	fake.busy_scans = 6;
 	meanwhile.what = forget_roles;
 	assert_int_equal(run(&options, 0).ret, 0);
 	assert_int_equal(fake.naps, 3);
 	assert_int_equal(fake.balances, 0);
 }
 
-static void take_room(void)
+static void take_space(void)
 {
 	fake.devices[0].size = 2 * GiB + 280 * MiB;
 	fake.devices[1].size = 3 * GiB + 300 * MiB;
@@ -126,7 +126,7 @@ static void the_first_floor_holds_to_the_end(void **state)
 	for (int i = 0; i < 4; i++)
 		fake_add_chunk(&fake, METADATA, GiB, 10 * MiB, 1, 2);
 	meanwhile.when = 3;
-	meanwhile.what = take_room;
+	meanwhile.what = take_space;
 	result = run(NULL, 0);
 	assert_int_equal(result.ret, -ENOSPC);
 	assert_int_equal(fake.balances, 4);
@@ -279,7 +279,7 @@ static void enqueued(void **state)
 	const struct btrfs_policy_balance_options options = { .enqueue = true };
 	struct result result;
 
-	fake.busy_looks = 6;
+	fake.busy_scans = 6;
 	result = run(&options, 0);
 	assert_int_equal(result.ret, 0);
 	assert_int_equal(result.report.relocated, 4);
@@ -291,14 +291,14 @@ static void stopped_while_waiting(void **state)
 	const struct btrfs_policy_balance_options options = { .enqueue = true };
 	struct result result;
 
-	fake.busy_looks = 1000;
+	fake.busy_scans = 1000;
 	result = run(&options, 4);
 	assert_int_equal(result.ret, -ECANCELED);
 	assert_int_equal(result.report.end, BTRFS_POLICY_END_STOPPED);
 	assert_int_equal(fake.balances, 0);
 }
 
-/* It would be waited for for ever. */
+/* The wait would never end. */
 static void a_paused_balance_is_not_waited_for(void **state)
 {
 	const struct btrfs_policy_balance_options options = { .enqueue = true };
@@ -311,7 +311,7 @@ static void a_paused_balance_is_not_waited_for(void **state)
 	assert_int_equal(fake.naps, 0);
 }
 
-/* Busy only when the balance itself is started: look, wait, try again. */
+/* Busy only when the balance itself is started: check, wait, try again. */
 static void busy_at_the_last_moment(void **state)
 {
 	const struct btrfs_policy_balance_options options = { .enqueue = true };
@@ -329,15 +329,15 @@ static void busy_at_the_last_moment(void **state)
 	assert_int_equal(run(NULL, 0).ret, -EBUSY);
 }
 
-/* ---- What an earlier run left behind ------------------------------------ */
+/* ---- Interrupted balance of an earlier run ------------------------------ */
 
 static void leave(uint64_t state)
 {
-	fake.leftover.flags = BTRFS_BALANCE_METADATA;
-	fake.leftover.state = state;
-	fake.leftover.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
-	fake.leftover.meta.vstart = fake.chunks[1].logical;
-	fake.leftover.meta.vend = fake.chunks[1].logical + 1;
+	fake.interrupted.flags = BTRFS_BALANCE_METADATA;
+	fake.interrupted.state = state;
+	fake.interrupted.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
+	fake.interrupted.meta.vstart = fake.chunks[1].logical;
+	fake.interrupted.meta.vend = fake.chunks[1].logical + 1;
 	fake_set_file(&fake, FAKE_FSID "/exclusive_operation",
 		      state ? "balance" : "balance paused");
 }
@@ -359,7 +359,7 @@ static void a_chunk_taken_up_at_mount_is_waited_for(void **state)
 	struct result result;
 
 	leave(BTRFS_BALANCE_STATE_RUNNING);
-	fake.leftover_looks = 3;
+	fake.interrupted_scans = 3;
 	result = run(NULL, 0);
 	assert_int_equal(result.ret, 0);
 	assert_int_equal(fake.naps, 3);
@@ -370,20 +370,20 @@ static void a_chunk_taken_up_at_mount_is_waited_for(void **state)
 static void so_is_one_with_a_filter_by_usage(void **state)
 {
 	leave(BTRFS_BALANCE_STATE_RUNNING);
-	fake.leftover.meta.flags |= BTRFS_BALANCE_ARGS_USAGE;
-	fake.leftover_looks = 3;
+	fake.interrupted.meta.flags |= BTRFS_BALANCE_ARGS_USAGE;
+	fake.interrupted_scans = 3;
 	assert_int_equal(run(NULL, 0).ret, 0);
 	assert_int_equal(fake.naps, 3);
 }
 
-/* Another chunk after that one: it is somebody else's run. */
+/* Another chunk after that one: it is the run of another process. */
 static void another_run_is_not_waited_for(void **state)
 {
 	struct result result;
 
 	leave(BTRFS_BALANCE_STATE_RUNNING);
-	fake.leftover_looks = 3;
-	fake.leftover_then = fake.chunks[2].logical;
+	fake.interrupted_scans = 3;
+	fake.interrupted_then = fake.chunks[2].logical;
 	result = run(NULL, 100);
 	assert_int_equal(result.ret, -EBUSY);
 	assert_int_equal(fake.naps, 3);
@@ -394,7 +394,7 @@ static void stopped_while_a_chunk_is_finished(void **state)
 	struct result result;
 
 	leave(BTRFS_BALANCE_STATE_RUNNING);
-	fake.leftover_looks = 1000;
+	fake.interrupted_scans = 1000;
 	result = run(NULL, 4);
 	assert_int_equal(result.ret, -ECANCELED);
 	assert_int_equal(result.report.end, BTRFS_POLICY_END_STOPPED);
@@ -412,7 +412,7 @@ static void resumed_by_somebody_else(void **state)
 	assert_int_equal(run(NULL, 0).ret, -EPERM);
 }
 
-/* What the user did to the balance that this run finishes is not this run's failure. */
+/* A user's pause of the balance that this run finishes is not a failure of this run. */
 static void told_to_end_while_it_finishes_a_chunk(void **state)
 {
 	struct result result;
@@ -435,15 +435,15 @@ static void somebody_elses_balance_is_left_alone(void **state)
 	struct result result;
 
 	leave(0);
-	fake.leftover.meta.vend += GiB;
+	fake.interrupted.meta.vend += GiB;
 	result = run(NULL, 0);
 	assert_int_equal(result.ret, -EBUSY);
 	assert_has(result.error, "balance is paused");
-	fake.leftover.meta.vend -= GiB;
-	fake.leftover.meta.flags |= BTRFS_BALANCE_ARGS_CONVERT;
+	fake.interrupted.meta.vend -= GiB;
+	fake.interrupted.meta.flags |= BTRFS_BALANCE_ARGS_CONVERT;
 	assert_int_equal(run(NULL, 0).ret, -EBUSY);
-	fake.leftover.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
-	fake.leftover.flags |= BTRFS_BALANCE_DATA;
+	fake.interrupted.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
+	fake.interrupted.flags |= BTRFS_BALANCE_DATA;
 	assert_int_equal(run(NULL, 0).ret, -EBUSY);
 	assert_int_equal(fake.balances, 0);
 }
@@ -456,7 +456,7 @@ static void checked_before_it_starts(void **state)
 	assert_int_equal(btrfs_policy_balance_check(fs, NULL), 0);
 	leave(0);
 	assert_int_equal(btrfs_policy_balance_check(fs, NULL), 0);
-	memset(&fake.leftover, 0, sizeof(fake.leftover));
+	memset(&fake.interrupted, 0, sizeof(fake.interrupted));
 	assert_int_equal(btrfs_policy_balance_check(fs, NULL), -EBUSY);
 	assert_int_equal(btrfs_policy_balance_check(fs, &options), -EBUSY);
 	fake_set_file(&fake, FAKE_FSID "/exclusive_operation", "device add");
@@ -492,10 +492,10 @@ static void unenforced_ends(void **state)
 	assert_int_equal(result.ret, 0);
 	assert_int_equal(fake.balances, 4);
 	check_moved_once();
-	/* One went into what was free in another. */
+	/* One went into free space of another. */
 	assert_int_equal(result.report.moved_in_vain, 2);
 	assert_int_equal(result.report.still_misplaced, 2);
-	assert_has(result.text, "2 moved and landed wrong again");
+	assert_has(result.text, "2 moved but misplaced again");
 }
 
 static void skipped_chunks_end(void **state)
@@ -523,7 +523,7 @@ static void read_only(void **state)
 	assert_int_equal(run(NULL, 0).ret, -EROFS);
 }
 
-static void no_room_at_all(void **state)
+static void no_space_at_all(void **state)
 {
 	struct result result;
 
@@ -589,7 +589,7 @@ int main(void)
 		cmocka_unit_test_setup(skipped_chunks_end, setup),
 		cmocka_unit_test_setup(remap_tree, setup),
 		cmocka_unit_test_setup(read_only, setup),
-		cmocka_unit_test_setup(no_room_at_all, setup),
+		cmocka_unit_test_setup(no_space_at_all, setup),
 		cmocka_unit_test_setup(short_options, setup),
 	};
 

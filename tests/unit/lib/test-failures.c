@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Every operation with its nth call to the outside failing, for every n, once
- * alone and once with all calls after it: nothing is left half done, and there
- * is always an error text.
+ * alone and once with all calls after it: no change is half done, and there is
+ * always an error text.
  */
 #include "unit.h"
 

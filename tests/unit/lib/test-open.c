@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Opening by path, UUID, label or nothing; devices; what kernels can do.
+ * Opening by path, UUID, label or none of these; devices; capabilities of kernels.
  */
 #include "unit.h"
 

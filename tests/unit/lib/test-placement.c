@@ -152,8 +152,8 @@ static void sums_start_anew(void **state)
 	btrfs_policy_fs_unref(fs);
 }
 
-/* The first MiB of a device is never used, so it is no room. */
-static void the_first_mib_is_no_room(void **state)
+/* The first MiB of a device is never used, so it is not free. */
+static void the_first_mib_is_not_free(void **state)
 {
 	for (int spare = 0; spare <= 1; spare++) {
 		struct btrfs_policy_placement *placement;
@@ -199,7 +199,7 @@ static void a_remap_tree_without_remapped_chunks(void **state)
 	btrfs_policy_placement_free(placement);
 }
 
-/* The kernel would remap chunks instead of moving them, so there is nothing to plan. */
+/* The kernel would remap chunks instead of moving them, so there is no plan. */
 static void no_plan_with_a_remap_tree(void **state)
 {
 	struct btrfs_policy_placement *placement;
@@ -314,7 +314,7 @@ int main(void)
 		cmocka_unit_test_setup(stripes_of_profiles, setup),
 		cmocka_unit_test_setup(dup_counts_once, setup),
 		cmocka_unit_test_setup(sums_start_anew, setup),
-		cmocka_unit_test(the_first_mib_is_no_room),
+		cmocka_unit_test(the_first_mib_is_not_free),
 		cmocka_unit_test_setup(mixed_file_systems_ignore_roles, setup),
 		cmocka_unit_test_setup(a_remap_tree_without_remapped_chunks, setup),
 		cmocka_unit_test_setup(no_plan_with_a_remap_tree, setup),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One choice of the planner each, on the smallest array on which it matters: what
- * waits for what, what settles for less, how much slack is kept, and its words.
+ * One choice of the planner each, on the smallest array on which it matters: the
+ * order, second choices, the slack that is kept, and the error text.
  */
 #include "planned.h"
 
@@ -34,7 +34,7 @@ static void the_least_used_goes_first(void **state)
 	free_plan(&planned);
 }
 
-/* There is room for system at once, for metadata only where data is now. */
+/* There is space for system at once, for metadata only after data has moved. */
 static void data_in_the_way_goes_before_system(void **state)
 {
 	struct planned planned;
@@ -72,7 +72,7 @@ static void metadata_waits_for_the_best_place(void **state)
 
 /* ---- Less than the best -------------------------------------------------- */
 
-/* Metadata for ever on the SSD, and more on a disk that excludes it than can be tried in every order. */
+/* Metadata stays on the SSD; a disk that excludes it has too many chunks for every order. */
 static void full_ssd(unsigned int chunks)
 {
 	fake_init(&fake, FAKE_STOCK);
@@ -97,8 +97,8 @@ static void a_second_choice_is_shared(void **state)
 	free_plan(&planned);
 }
 
-/* They stand as well as they could, though not best. */
-static void what_stands_as_well_as_it_can_is_no_reason(void **state)
+/* They are placed as well as possible, though not on first choices. */
+static void best_possible_placement_is_no_reason(void **state)
 {
 	struct planned planned;
 
@@ -136,8 +136,8 @@ static void nothing_joins_a_second_choice_without_need(void **state)
 }
 
 /*
- * The SSD has room for the chunk in pieces that no chunk is made of: the kernel
- * would take the disk again, and nothing be better.
+ * The free extents of the SSD are too small for a chunk: the kernel would take the
+ * disk again, which is no better.
  */
 static void no_better_place_is_none(void **state)
 {
@@ -160,7 +160,7 @@ static void no_better_place_is_none(void **state)
 
 /* ---- Free space --------------------------------------------------------- */
 
-/* The only device that can be written to has a chunk with two copies, and room in it. */
+/* The only device that can be written to has a chunk with two copies and free space. */
 static void one_copy_goes_into_a_chunk_of_two(void **state)
 {
 	struct planned planned;
@@ -220,7 +220,7 @@ static void the_floor_is_the_most_of_three(void **state)
 	assert_int_equal(floor_of(40 * GiB, 34 * GiB), 6 * GiB);
 }
 
-/* Metadata that is hardly used: where it goes, what it leaves is less than the floor was. */
+/* Little metadata: the slack at its new place is less than the first floor. */
 static void the_floor_of_a_caller_holds(void **state)
 {
 	struct planned planned;
@@ -235,8 +235,8 @@ static void the_floor_of_a_caller_holds(void **state)
 }
 
 /*
- * A tenth of what metadata uses is more than what is left of slack while one of
- * the data chunks is in two places.
+ * A tenth of the metadata in use is more than the slack while one of the data
+ * chunks is in two places.
  */
 static void slack_that_would_be_lost_forbids_a_move(void **state)
 {
@@ -294,7 +294,7 @@ static void slack_that_cannot_be_rebuilt_is_told(void **state)
 /* ---- Words -------------------------------------------------------------- */
 
 /* Three disks with 800, 300 and 100 MiB; 600 MiB want a place on two of them. */
-static void the_roomiest_that_lack_are_named(void **state)
+static void devices_with_most_space_that_lack_are_named(void **state)
 {
 	struct planned planned;
 	const char *text;
@@ -323,7 +323,7 @@ int main(void)
 		cmocka_unit_test(data_in_the_way_goes_before_system),
 		cmocka_unit_test(metadata_waits_for_the_best_place),
 		cmocka_unit_test(a_second_choice_is_shared),
-		cmocka_unit_test(what_stands_as_well_as_it_can_is_no_reason),
+		cmocka_unit_test(best_possible_placement_is_no_reason),
 		cmocka_unit_test(nothing_joins_a_second_choice_without_need),
 		cmocka_unit_test(no_better_place_is_none),
 		cmocka_unit_test(one_copy_goes_into_a_chunk_of_two),
@@ -333,7 +333,7 @@ int main(void)
 		cmocka_unit_test(slack_that_would_be_lost_forbids_a_move),
 		cmocka_unit_test(slack_is_rebuilt),
 		cmocka_unit_test(slack_that_cannot_be_rebuilt_is_told),
-		cmocka_unit_test(the_roomiest_that_lack_are_named),
+		cmocka_unit_test(devices_with_most_space_that_lack_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

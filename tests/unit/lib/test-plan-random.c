@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Plans of random arrays, carried out in the simulator: no step runs out of room,
- * each leaves what it promised, and where there is no plan no order would do.
+ * Plans of random arrays, carried out in the simulator: no step runs out of space,
+ * each has the predicted result, and where there is no plan no order works.
  * Usage: test-plan-random [FIRST-SEED [COUNT]]
  */
 #include "sim.h"
@@ -27,7 +27,7 @@ static void describe(void)
 		print_message("# chunk %d kind %d profile %d: %llu of %llu MiB used%s, devids",
 			      i, chunk->kind, chunk->profile, chunk->used / MiB,
 			      chunk->length / MiB, sim_misplaced(&sim, chunk) ? ", misplaced" :
-			      sim_stands_right(&sim, chunk) ? "" : ", not right");
+			      sim_correctly_placed(&sim, chunk) ? "" : ", not right");
 		for (int j = 0; j < chunk->stripes; j++)
 			print_message(" %d", chunk->devices[j] + 1);
 		print_message("\n");
@@ -46,7 +46,7 @@ static void describe_plan(const struct btrfs_policy_plan *plan)
 	}
 }
 
-/* ---- What the planner gets to see ---------------------------------------- */
+/* ---- Input of the planner ------------------------------------------------ */
 
 static struct fake fake;
 static struct btrfs_policy_fs *fs;
@@ -95,7 +95,8 @@ static struct btrfs_policy_placement *show(void)
 
 		placement->candidates[i] = (struct bp_candidate){
 			.devid = i + 1, .role = bp_role_from_disk(device->role),
-			.writeable = true, .size = device->size, .room = sim_free(device) - MiB,
+			.writeable = true, .size = device->size,
+			.free_space = sim_free(device) - MiB,
 		};
 		placement->devices[i] = (struct btrfs_policy_device_usage){
 			.devid = i + 1, .role = placement->candidates[i].role, .size = device->size,
@@ -119,15 +120,15 @@ struct safety {
 static bool has_spare(enum sim_kind kind)
 {
 	enum sim_profile profile = sim_next_profile(&sim, kind);
-	int roomy = 0;
+	int with_space = 0;
 
 	for (int i = 0; i < sim.device_count; i++) {
 		uint64_t useful = sim_useful(&sim, kind, profile);
 
-		roomy += sim_rank(&sim.devices[i], kind) < 4 &&
+		with_space += sim_rank(&sim.devices[i], kind) < 4 &&
 			 sim_offer(&sim.devices[i], kind, useful) >= useful;
 	}
-	return roomy >= sim_rules[profile].devs_min;
+	return with_space >= sim_rules[profile].devs_min;
 }
 
 /* The most bytes that can be stored with each copy on a device of its own. */
@@ -207,7 +208,7 @@ static bool is_exact(int moving)
 		const struct sim_chunk *chunk = &sim.chunks[i];
 
 		if (!chunk->gone && chunk->kind == sim.chunks[moving].kind &&
-		    chunk->used < chunk->length && !sim_stands_right(&sim, chunk) &&
+		    chunk->used < chunk->length && !sim_correctly_placed(&sim, chunk) &&
 		    !chunk->old)
 			return false;
 	}
@@ -346,7 +347,7 @@ static bool check_refusal(unsigned int round, const struct btrfs_policy_plan *pl
 	if (!btrfs_policy_plan_summary(plan)->short_bytes)
 		fail_msg("seed %u: '%s' names no bytes", round, btrfs_policy_plan_blocked(plan));
 	for (int i = 0; i < sim.chunk_count; i++) {
-		if (sim.chunks[i].gone || sim_stands_right(&sim, &sim.chunks[i]))
+		if (sim.chunks[i].gone || sim_correctly_placed(&sim, &sim.chunks[i]))
 			continue;
 		if (count == TRIED_IN_EVERY_ORDER)
 			return false;
@@ -415,7 +416,7 @@ static void plans_keep_their_promise(void **state)
 
 static uint64_t first_picture;
 
-/* 1 stepped, 0 nothing left, -1 no plan any more */
+/* 1 stepped, 0 no step left, -1 no plan any more */
 static int replan_and_step(unsigned int round)
 {
 	struct btrfs_policy_placement *placement = show();
@@ -445,7 +446,7 @@ static int replan_and_step(unsigned int round)
 }
 
 /* On a kernel that fills whatever it finds, with a new plan after each chunk. */
-static void new_plans_find_room_too(void **state)
+static void new_plans_find_space_too(void **state)
 {
 	unsigned int done = 0, stopped = 0;
 
@@ -459,7 +460,7 @@ static void new_plans_find_room_too(void **state)
 		done += !ret && steps;
 		stopped += ret < 0 && steps;
 	}
-	print_message("%u runs to the end, %u stopped on the way for want of room\n", done,
+	print_message("%u runs to the end, %u stopped on the way for lack of space\n", done,
 		      stopped);
 	assert_true(rounds < ROUNDS || done > ROUNDS / 25);
 }
@@ -468,7 +469,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plans_keep_their_promise),
-		cmocka_unit_test(new_plans_find_room_too),
+		cmocka_unit_test(new_plans_find_space_too),
 	};
 
 	if (argc > 1)

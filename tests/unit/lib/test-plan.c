@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The plan on arrays made for one question each: order, room, what may not be
- * made worse, limits.  Random arrays are in test-plan-random.c.
+ * The plan on arrays made for one question each: order, space, the invariant,
+ * limits.  Random arrays are in test-plan-random.c.
  */
 #include "planned.h"
 
@@ -55,7 +55,7 @@ static void steps_share_new_chunks(void **state)
  * Metadata on the disks, the SSDs full of data, and no role excludes anything:
  * data has to go first, metadata follows.
  */
-static void data_makes_room_for_metadata(void **state)
+static void data_frees_space_for_metadata(void **state)
 {
 	struct planned planned;
 
@@ -76,7 +76,7 @@ static void data_makes_room_for_metadata(void **state)
 	free_plan(&planned);
 }
 
-static void blocked_without_room(void **state)
+static void blocked_without_space(void **state)
 {
 	struct planned planned;
 
@@ -119,7 +119,7 @@ static void limit_is_kept(void **state)
 	free_plan(&planned);
 }
 
-static void an_empty_chunk_needs_no_room(void **state)
+static void an_empty_chunk_needs_no_space(void **state)
 {
 	struct planned planned;
 
@@ -132,7 +132,7 @@ static void an_empty_chunk_needs_no_room(void **state)
 	free_plan(&planned);
 }
 
-/* ---- What a step leaves ------------------------------------------------- */
+/* ---- State after a step ------------------------------------------------- */
 
 static void space_around_a_step(void **state)
 {
@@ -161,7 +161,7 @@ static void space_around_a_step(void **state)
 }
 
 /* 4 GiB of metadata fit on the SSD, but then not one more chunk would. */
-static void the_last_room_is_not_taken(void **state)
+static void the_last_space_is_not_taken(void **state)
 {
 	struct planned planned;
 
@@ -173,7 +173,7 @@ static void the_last_room_is_not_taken(void **state)
 	make_plan(&planned, 0);
 	assert_null(btrfs_policy_plan_step(planned.plan, 0));
 	assert_int_equal(summary(&planned)->blocked, 4);
-	assert_has(btrfs_policy_plan_blocked(planned.plan), "one more chunk of Metadata");
+	assert_has(btrfs_policy_plan_blocked(planned.plan), "another chunk of Metadata");
 	free_plan(&planned);
 	fake.devices[0].size += GiB;
 	make_plan(&planned, 0);
@@ -181,7 +181,7 @@ static void the_last_room_is_not_taken(void **state)
 	free_plan(&planned);
 }
 
-/* What metadata can take counts, wherever it may go. */
+/* All space that metadata can take counts. */
 static void slack_is_kept(void **state)
 {
 	struct planned planned;
@@ -195,13 +195,13 @@ static void slack_is_kept(void **state)
 	free_plan(&planned);
 	fake.devices[0].size = fake.devices[1].size = 2 * GiB + 300 * MiB;
 	make_plan(&planned, 0);
-	/* Too small for that: half of what is there in the end, but for the system chunk. */
+	/* Too small for that: half of the space at the end, without the system chunk. */
 	assert_in_range(summary(&planned)->slack_floor, summary(&planned)->slack_after / 2,
 			summary(&planned)->slack_after / 2 + 16 * MiB);
 	free_plan(&planned);
 }
 
-/* Holes of 600, 500 and 200 MiB are no room for 1 GiB in a piece. */
+/* Holes of 600, 500 and 200 MiB cannot hold 1 GiB in one piece. */
 static void holes_count(void **state)
 {
 	const struct btrfs_policy_step *step;
@@ -238,13 +238,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(order_and_targets),
 		cmocka_unit_test(steps_share_new_chunks),
-		cmocka_unit_test(data_makes_room_for_metadata),
-		cmocka_unit_test(blocked_without_room),
+		cmocka_unit_test(data_frees_space_for_metadata),
+		cmocka_unit_test(blocked_without_space),
 		cmocka_unit_test(blocked_without_devices),
 		cmocka_unit_test(limit_is_kept),
-		cmocka_unit_test(an_empty_chunk_needs_no_room),
+		cmocka_unit_test(an_empty_chunk_needs_no_space),
 		cmocka_unit_test(space_around_a_step),
-		cmocka_unit_test(the_last_room_is_not_taken),
+		cmocka_unit_test(the_last_space_is_not_taken),
 		cmocka_unit_test(slack_is_kept),
 		cmocka_unit_test(holes_count),
 	};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Roles: words, bits, what stands on disk, and the verdict on chunks.
+ * Roles: names, bits, the values on disk, and the classification of chunks.
  */
 #include "unit.h"
 
@@ -55,16 +55,16 @@ static void parse_takes_whole_words(void **state)
 		assert_int_equal(btrfs_policy_role_parse(bad[i], &role), -EINVAL);
 }
 
-/* Devices 1 and 2 are SSDs, 3 and 4 disks; room in GiB. */
-static const struct verdict {
+/* Devices 1 and 2 are SSDs, 3 and 4 disks; free space in GiB. */
+static const struct expectation {
 	const char *name;
 	uint64_t type;
 	uint64_t disk[4];
-	uint64_t room[4];
+	uint64_t free_space[4];
 	uint32_t stripes;
 	uint64_t devids[4];
 	enum btrfs_policy_misplaced expected;
-} verdicts[] = {
+} expectations[] = {
 	{ "all the same role", METADATA | RAID1, { 0, 0, 0, 0 }, { 9, 9, 9, 9 }, 2, { 3, 4 },
 	  BTRFS_POLICY_PLACED },
 	{ "metadata on disks", METADATA | RAID1, { 1, 1, 0, 0 }, { 9, 9, 9, 9 }, 2, { 3, 4 },
@@ -101,10 +101,10 @@ static const struct verdict {
 	  BTRFS_POLICY_ON_SECOND_CHOICE },
 };
 
-static void judge_chunks(void **state)
+static void classify_chunks(void **state)
 {
-	for (size_t i = 0; i < BP_ARRAY_SIZE(verdicts); i++) {
-		const struct verdict *v = &verdicts[i];
+	for (size_t i = 0; i < BP_ARRAY_SIZE(expectations); i++) {
+		const struct expectation *v = &expectations[i];
 		struct bp_candidate candidates[4];
 		struct btrfs_policy_chunk chunk = {
 			.length = GiB, .stripe_length = GiB, .type = v->type,
@@ -114,9 +114,10 @@ static void judge_chunks(void **state)
 		for (int j = 0; j < 4; j++)
 			candidates[j] = (struct bp_candidate){
 				.devid = j + 1, .role = bp_role_from_disk(v->disk[j]),
-				.writeable = true, .size = 100 * GiB, .room = v->room[j] * GiB,
+				.writeable = true, .size = 100 * GiB,
+				.free_space = v->free_space[j] * GiB,
 			};
-		if (bp_judge(candidates, 4, &chunk) != v->expected)
+		if (bp_classify(candidates, 4, &chunk) != v->expected)
 			fail_msg("%s: not %d", v->name, v->expected);
 	}
 }
@@ -135,9 +136,9 @@ static void a_device_that_is_gone_is_no_place(void **state)
 		.kind = BTRFS_POLICY_KIND_METADATA, .stripes = 2, .devids = devids,
 	};
 
-	assert_int_equal(bp_judge(candidates, 4, &chunk), BTRFS_POLICY_PLACED);
+	assert_int_equal(bp_classify(candidates, 4, &chunk), BTRFS_POLICY_PLACED);
 	candidates[0].writeable = true;
-	assert_int_equal(bp_judge(candidates, 4, &chunk), BTRFS_POLICY_ON_SECOND_CHOICE);
+	assert_int_equal(bp_classify(candidates, 4, &chunk), BTRFS_POLICY_ON_SECOND_CHOICE);
 }
 
 static void kinds_have_names(void **state)
@@ -153,7 +154,7 @@ int main(void)
 		cmocka_unit_test(disk_to_role),
 		cmocka_unit_test(role_to_disk_keeps_other_bits),
 		cmocka_unit_test(parse_takes_whole_words),
-		cmocka_unit_test(judge_chunks),
+		cmocka_unit_test(classify_chunks),
 		cmocka_unit_test(a_device_that_is_gone_is_no_place),
 		cmocka_unit_test(kinds_have_names),
 	};

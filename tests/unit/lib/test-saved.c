@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The file of saved settings: what is read from it, what is left alone in it, and
- * what is refused.
+ * The file of saved settings: lines that are read, lines that are kept, and
+ * errors.
  */
 #include "unit.h"
 
@@ -74,7 +74,7 @@ static const char *const damages[] = {
 	"role = data-only", "readaheads = 1M", "read = pid", "Read-Policy = pid", "\x01\n",
 };
 
-/* Nothing is read from it, and saving does not make it worse. */
+/* No setting is read from it, and saving does not change it. */
 static void damage_is_refused(void **state)
 {
 	for (size_t i = 0; i < BP_ARRAY_SIZE(damages); i++) {
@@ -98,7 +98,7 @@ static void damage_is_refused(void **state)
 	}
 }
 
-/* Of two that save at the same time neither loses what the other one saves. */
+/* Of two processes that save at the same time neither loses the other's settings. */
 static void who_saves_meanwhile_is_kept(void **state)
 {
 	struct btrfs_policy_fs *fs = fake_open(&fake);
@@ -161,14 +161,14 @@ static void a_mount_is_waited_for(void **state)
 	assert_int_equal(open_bdi("btrfs-1", 10), 0);
 	assert_int_equal(fake.naps, 0);
 	snprintf(fake.saved, sizeof(fake.saved), "read-policy = pid\n");
-	fake.mount_looks = 20;
+	fake.mount_scans = 20;
 	assert_int_equal(open_bdi("btrfs-1", 10), 0);
 	assert_int_equal(fake.naps, 19);
-	fake.mount_looks = 1000;
+	fake.mount_scans = 1000;
 	assert_int_equal(open_bdi("btrfs-1", 10), -ETIMEDOUT);
 	assert_int_equal(open_bdi("btrfs-2", 10), -ENODEV);
 	fake.mounts[0] = NULL;
-	fake.mount_looks = 0;
+	fake.mount_scans = 0;
 	assert_int_equal(open_bdi("btrfs-1", 10), -ETIMEDOUT);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is proposed for which array, and that applying it would not be refused.
+ * The proposals for each array, and that applying them would not be refused.
  */
 #include "unit.h"
 
@@ -69,7 +69,7 @@ static bool noted(const struct btrfs_policy_suggestion *suggestion, const char *
 	return false;
 }
 
-/* The proposals as a request: a dry run of it has nothing against them. */
+/* The proposals as a request: a dry run accepts them. */
 static void can_be_applied(struct btrfs_policy_fs *fs,
 			   const struct btrfs_policy_suggestion *suggestion)
 {
@@ -139,13 +139,13 @@ static void a_kernel_without_roles_is_told_of(void **state)
 
 	fake_two_and_two(&fake, FAKE_STOCK, DISK_DATA, DISK_DATA);
 	suggestion = suggest();
-	assert_true(noted(suggestion, "roles do nothing yet"));
+	assert_true(noted(suggestion, "roles have no effect yet"));
 	assert_true(noted(suggestion, "does not offer 'roundrobin'"));
 	assert_non_null(proposed(suggestion, "role", 1));
 	btrfs_policy_suggestion_free(suggestion);
 }
 
-/* Two SSDs of 100 GiB, two disks of 1000 GiB, RAID1: what fits can be said by hand. */
+/* Two SSDs of 100 GiB, two disks of 1000 GiB, RAID1: the capacity can be computed by hand. */
 static void capacities(void **state)
 {
 	struct btrfs_policy_suggestion *suggestion;
@@ -163,24 +163,24 @@ static void capacities(void **state)
 	assert_null(btrfs_policy_suggestion_capacity(suggestion, 2));
 	btrfs_policy_suggestion_moves(suggestion, &chunks, &bytes);
 	assert_int_equal(chunks, 4);
-	assert_string_equal(btrfs_policy_suggestion_misfit(suggestion, 0)->profile, "RAID1C3");
-	assert_int_equal(btrfs_policy_suggestion_misfit(suggestion, 0)->left, 2);
+	assert_string_equal(btrfs_policy_suggestion_mismatch(suggestion, 0)->profile, "RAID1C3");
+	assert_int_equal(btrfs_policy_suggestion_mismatch(suggestion, 0)->left, 2);
 	btrfs_policy_suggestion_free(suggestion);
 }
 
-/* Four copies never fitted on three devices: nothing is lost with them. */
+/* Four copies never fitted on three devices: no capacity is lost. */
 static void what_never_fitted_is_not_named(void **state)
 {
 	struct btrfs_policy_suggestion *suggestion;
-	const struct btrfs_policy_misfit *misfit;
+	const struct btrfs_policy_mismatch *misfit;
 
 	fake_two_and_two(&fake, FAKE_OURS, DISK_DATA, DISK_DATA);
 	fake.device_count = 3;
 	fake.devices[1].rotational = true;
 	suggestion = suggest();
-	for (size_t i = 0; (misfit = btrfs_policy_suggestion_misfit(suggestion, i)); i++)
+	for (size_t i = 0; (misfit = btrfs_policy_suggestion_mismatch(suggestion, i)); i++)
 		assert_string_not_equal(misfit->profile, "RAID1C4");
-	assert_true(btrfs_policy_suggestion_misfit(suggestion, 0));
+	assert_true(btrfs_policy_suggestion_mismatch(suggestion, 0));
 	btrfs_policy_suggestion_free(suggestion);
 }
 

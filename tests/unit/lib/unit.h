@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What every unit test starts with: cmocka and its dependencies, in order.
+ * Included first by every unit test: cmocka and its dependencies, in order.
  */
 #ifndef UNIT_H
 #define UNIT_H

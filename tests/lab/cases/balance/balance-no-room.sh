@@ -31,7 +31,7 @@ refused() {
 	moved=$(jq '.[keys[1]].report["relocated-chunks"]' <<<"$out")
 	said=$(cat /tmp/errors)
 	is "$end" no-space "$1: for want of room"
-	grep -qE 'lacks [0-9]+ MiB|leave no room|less to grow into' <<<"$said" && ok "$1: the reason" ||
+	grep -qE 'lacks [0-9]+ MiB|leave too little space|less to grow into' <<<"$said" && ok "$1: the reason" ||
 		not_ok "$1: the reason: $said"
 }
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Owns what an earlier run left behind: the balance of one chunk that was paused,
- * or that the kernel took up again when the file system was mounted.  It is
- * finished before anything is planned.  Balances of others are left alone.
+ * The interrupted balance of an earlier run: of one chunk, paused, or resumed by the
+ * kernel at mount.  It is finished before a plan is made.  Balances that users
+ * started are left alone.
  */
 #include <string.h>
 
 #include "balance/balance.h"
 
-/* For a commit that takes its time. */
+/* Limit of waits for a long commit, each of BP_TICK. */
 #define NAPS 120
 
-/* The one chunk that such a balance is about, or 0. */
+/* The one chunk that such a balance moves, or 0. */
 static uint64_t chunk_of(const struct btrfs_ioctl_balance_args *args)
 {
 	const uint64_t known = BTRFS_BALANCE_ARGS_VRANGE | BTRFS_BALANCE_ARGS_USAGE;
@@ -38,7 +38,7 @@ static uint64_t chunk_of(const struct btrfs_ioctl_balance_args *args)
 }
 
 /* 1 if there is a balance, 0 if there is none; `chunk` is 0 if it is not one of ours */
-static int look(struct btrfs_policy_fs *fs, uint64_t *chunk, bool *paused)
+static int find_interrupted(struct btrfs_policy_fs *fs, uint64_t *chunk, bool *paused)
 {
 	struct btrfs_ioctl_balance_args args = {};
 	int ret = fs->ops->balance_state(fs->backend, &args);
@@ -60,7 +60,7 @@ static int resume(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused)
 	struct btrfs_ioctl_balance_args args = { .flags = BTRFS_BALANCE_RESUME };
 	int ret = fs->ops->balance(fs->backend, &args);
 
-	/* Somebody else was faster, or there is no room: the plan knows what to do first. */
+	/* Another process resumed it, or space is short: the plan moves other chunks first. */
 	if (ret == -ENOTCONN || ret == -EINPROGRESS || ret == -ENOSPC)
 		return 0;
 	*paused = args.state & BTRFS_BALANCE_STATE_PAUSE_REQ;
@@ -82,7 +82,7 @@ static int nap(struct btrfs_policy_fs *fs, int (*tick)(void *user), void *user)
 	return 0;
 }
 
-/* When its process was killed a balance goes away in two steps with a commit between. */
+/* The balance of a killed process ends in two steps with a commit in between. */
 static int wait_until_gone(struct btrfs_policy_fs *fs, int (*tick)(void *user), void *user)
 {
 	uint64_t chunk;
@@ -94,7 +94,7 @@ static int wait_until_gone(struct btrfs_policy_fs *fs, int (*tick)(void *user), 
 
 		if (btrfs_policy_exclusive_operation(fs, &name) || strcmp(name, "balance"))
 			return 0;
-		ret = look(fs, &chunk, &paused);
+		ret = find_interrupted(fs, &chunk, &paused);
 		if (ret)
 			return ret < 0 ? ret : 0;
 		ret = nap(fs, tick, user);
@@ -103,15 +103,14 @@ static int wait_until_gone(struct btrfs_policy_fs *fs, int (*tick)(void *user), 
 }
 
 /*
- * Waits for one chunk at most: if another one is under way then, somebody else is
- * at work.
+ * Waits for one chunk at most: a balance of another chunk belongs to another process.
  */
-int bp_leftover_finish(struct btrfs_policy_fs *fs, bool *paused, int (*tick)(void *user),
+int bp_interrupted_finish(struct btrfs_policy_fs *fs, bool *paused, int (*tick)(void *user),
 		       void *user)
 {
 	uint64_t first, chunk;
 	bool is_paused;
-	int there = look(fs, &chunk, &is_paused), ret;
+	int there = find_interrupted(fs, &chunk, &is_paused), ret;
 
 	if (chunk && is_paused)
 		return resume(fs, chunk, paused);
@@ -120,29 +119,29 @@ int bp_leftover_finish(struct btrfs_policy_fs *fs, bool *paused, int (*tick)(voi
 		ret = nap(fs, tick, user);
 		if (ret)
 			return ret;
-		there = look(fs, &chunk, &is_paused);
+		there = find_interrupted(fs, &chunk, &is_paused);
 	}
 	if (there)
 		return there < 0 ? there : 0;
 	return wait_until_gone(fs, tick, user);
 }
 
-/* Is a balance that bp_leftover_finish() would finish the one that is running or paused? */
-int bp_leftover_is_ours(struct btrfs_policy_fs *fs, bool *ours)
+/* Is a balance that bp_interrupted_finish() would finish the one that is running or paused? */
+int bp_interrupted_is_ours(struct btrfs_policy_fs *fs, bool *ours)
 {
 	uint64_t chunk;
 	bool paused;
-	int ret = look(fs, &chunk, &paused);
+	int ret = find_interrupted(fs, &chunk, &paused);
 
 	*ours = chunk;
 	return ret < 0 ? ret : 0;
 }
 
-/* Is the balance of this chunk there still, and paused? */
-int bp_leftover_is_paused(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused)
+/* Does the balance of this chunk still exist, and is it paused? */
+int bp_interrupted_is_paused(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused)
 {
 	uint64_t found;
-	int ret = look(fs, &found, paused);
+	int ret = find_interrupted(fs, &found, paused);
 
 	*paused = *paused && found == chunk;
 	return ret < 0 ? ret : 0;
