@@ -75,6 +75,9 @@ class Model:
         """Devids that are no seed."""
         return sorted(d for d, v in self.devs.items() if not v['seed'])
 
+    def seeds(self):
+        return sorted(set(self.devs) - set(self.ours()))
+
     def lost(self):
         return set(self.missing()) | set(self.failing())
 
@@ -167,7 +170,9 @@ class Model:
 
     def refuses_removal(self, chunks, devid):
         ours = self.ours()
-        left = len(ours) - 1    # those of a seed do not count
+        left = len(ours) - (devid in ours)      # those of a seed do not count
+        if self.stock() and devid not in ours:  # it takes one off nevertheless
+            left = max(left - 1, 1)
         for kind in ('data', 'metadata', 'system', 'mixed'):
             if most_demanding(chunks, kind) > left:
                 return 'unable to (go below|remove)'

@@ -5,6 +5,7 @@ import fcntl
 import os
 import struct
 
+import layout
 import machine
 from machine import Finding, MNT
 
@@ -25,11 +26,21 @@ def draw_options(m, rng):
     return ','.join(words)
 
 
+def removed_seeds(m):
+    """Disks that were removed from a sprout while others of the same seed are left.  The kernel
+    does not touch their super blocks, so they are found with the seed."""
+    paths = [m.slots[d['slot']]['dev'] for d in m.devs.values() if d['seed'] and d['slot'] is not None]
+    fsids = {sb.fsid for sb in layout.Images(paths).supers.values()}
+    spare = layout.Images([m.slots[i]['dev'] for i in m.free_slots()] if fsids else [])
+    return [path for path, sb in spare.supers.items() if sb.fsid in fsids]
+
+
 def mount(m, opts):
     """Mounts by any device that is there, degraded if one is missing."""
     machine.run('btrfs', 'device', 'scan', '--forget')
     # By name: for two seconds libblkid believes its cache.
-    machine.must('btrfs', 'device', 'scan', *[slot['dev'] for slot in m.slots if slot['state'] == 'member'])
+    machine.must('btrfs', 'device', 'scan', *[slot['dev'] for slot in m.slots if slot['state'] == 'member'],
+                 *removed_seeds(m))
     words = [opts] if opts else []
     if m.missing():
         words.append('degraded')

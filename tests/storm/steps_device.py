@@ -95,7 +95,7 @@ class Remove(Step):
     needs = ('writable', 'unpaused')
 
     def candidates(self, m):
-        return m.present() + m.missing() if len(m.devs) > 1 else []
+        return m.present() + m.missing() + m.seeds() if len(m.devs) > 1 else []
 
     def choice(self, m):
         return self.candidates(m)
@@ -207,10 +207,13 @@ class Replace(Step):
         dev['slot'] = a['slot']
         m.slots[a['slot']]['state'] = 'member'
 
+    def failed(self, m, a, result):
+        self.settle()
+
     @staticmethod
     def settle():
-        """The stock kernel writes the end of a canceled replace with the next transaction,
-        which a sync does not begin; until then a mount wants the target."""
+        """The stock kernel writes the end of a replace that was canceled or failed with the next
+        transaction, which a sync does not begin; until then a mount wants the target."""
         os.utime(MNT)
         machine.sync()
 

@@ -170,7 +170,7 @@ def may_go(now, m, devid, few=False):
     parity the stock kernel loses writes: no.  few: it takes no new chunk, and fewer
     devices than those need may be left."""
     lost = m.lost() | {devid}
-    left = len(m.devs) - len(lost)
+    left = len(set(m.ours()) - lost)    # those of a seed take none
     for kind in ('data', 'metadata', 'system', 'mixed'):
         for profile in now.profiles(kind):
             p = layout.PROFILES[profile]
