@@ -68,7 +68,7 @@ static int cmd_device_policy_set(const struct run *run)
 }
 
 static const char *const set_details[] = {
-	"Set how reads of mirrored chunks (RAID1, RAID1C3, RAID1C4, RAID10) are spread",
+	"Set how reads of mirrored chunks (RAID1, RAID1C3, RAID1C4, RAID10) spread",
 	"over their devices: 'roundrobin' (needs a kernel that has it), 'pid', or",
 	"another policy that the kernel offers. The setting lasts until the file",
 	"system is unmounted; --save restores it at the next mounts. Prints one line",

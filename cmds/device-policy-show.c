@@ -233,9 +233,9 @@ static const struct option_row show_options[] = {
 
 static const char *const show_details[] = {
 	"Show whether the running kernel enforces roles, the read policy and its",
-	"penalties, and the role of each device. Roles that the kernel ignores are not",
-	"shown as in force. <path> may be a mount point, anything below it, a UUID or",
-	"a label.",
+	"penalties, and the role of each device. Roles that the kernel ignores are",
+	"not shown as in force. <path> may be a mount point, anything below it, a",
+	"UUID or a label.",
 	"With --offline all paths are devices or images of one file system.",
 	NULL
 };
