@@ -28,22 +28,58 @@ static uint32_t roomy_sites(const struct bp_plan_state *state, uint64_t type, ui
 
 /* ---- Slack -------------------------------------------------------------- */
 
-/* Bytes of metadata that fit into new chunks, reckoned as the kernel's reservations do. */
+/* Bytes that devices offer: the sum, and the largest three, largest first. */
+struct room {
+	uint64_t sum;
+	uint64_t top[3];
+};
+
+static void add_room(struct room *room, uint64_t bytes)
+{
+	room->sum += bytes;
+
+	for (size_t i = 0; i < 3; i++) {
+		uint64_t larger = room->top[i];
+
+		if (bytes > larger) {
+			room->top[i] = bytes;
+			bytes = larger;
+		}
+	}
+}
+
+/*
+ * Bytes that fit if each is stored on @copies (1 to 4) different devices. A device
+ * larger than an equal share of what is left holds one copy of everything and can
+ * hold no more, the rest is up to the others.
+ */
+static uint64_t room_for(const struct room *room, uint32_t copies)
+{
+	uint64_t left = room->sum;
+
+	for (size_t i = 0; copies > 1 && room->top[i] > left / copies; i++, copies--)
+		left -= room->top[i];
+	return left / copies;
+}
+
+/*
+ * Bytes of metadata that fit into new chunks, reckoned as the kernel's reservations do.
+ * For parity that is less than there is, but errs on the safe side.
+ */
 static uint64_t allocatable(const struct bp_plan_state *state, const uint64_t *more)
 {
 	uint64_t type = state->now.stocks[BTRFS_POLICY_KIND_METADATA].type;
 	const struct bp_profile *profile = bp_profile_of(type);
-	struct btrfs_role_space space = {};
+	struct room room = {};
 
 	for (size_t i = 0; i < state->site_count; i++) {
 		const struct bp_site *site = &state->sites[i];
 
 		if (site->writeable && !bp_excluded(site, type))
-			btrfs_role_space_add(&space, bp_site_room_for(site, type) +
-						     (more ? more[i] : 0));
+			add_room(&room, bp_site_room_for(site, type) + (more ? more[i] : 0));
 	}
-	return btrfs_role_space_for(&space, profile->copies / profile->dev_stripes +
-					    profile->parity) / profile->dev_stripes;
+	return room_for(&room, profile->copies / profile->dev_stripes + profile->parity) /
+	       profile->dev_stripes;
 }
 
 /*
