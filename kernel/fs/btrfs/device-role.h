@@ -110,11 +110,13 @@ void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info);
 #else
 static inline void btrfs_device_role_init(struct btrfs_fs_info *fs_info) { }
 static inline void btrfs_device_role_stop(struct btrfs_fs_info *fs_info) { }
+
 static inline bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info,
 						  struct btrfs_avail_sums *metadata)
 {
 	return false;
 }
+
 static inline void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info) { }
 static inline void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info) { }
 #endif
