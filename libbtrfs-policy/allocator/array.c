@@ -8,22 +8,23 @@
 #include "allocator/array.h"
 #include "core/base.h"
 
-struct bp_site *bp_array_new(const struct bp_site *sites, size_t count)
+struct bp_candidate *bp_array_new(const struct bp_candidate *candidates, size_t count)
 {
-	struct bp_site *array = calloc(count + 1, sizeof(*array));
+	struct bp_candidate *array = calloc(count + 1, sizeof(*array));
 
 	if (!array)
 		return NULL;
 	for (size_t i = 0; i < count; i++) {
-		struct bp_site *site = &array[i];
+		struct bp_candidate *candidate = &array[i];
 
-		*site = sites[i];
-		site->room = site->hole = 0;
-		site->holes = calloc(1, sizeof(*site->holes));
-		if (site->holes && site->size <= BP_DEVICE_RESERVED)
+		*candidate = candidates[i];
+		candidate->room = candidate->hole = 0;
+		candidate->holes = calloc(1, sizeof(*candidate->holes));
+		if (candidate->holes && candidate->size <= BP_DEVICE_RESERVED)
 			continue;
-		site->room = site->hole = site->size - BP_DEVICE_RESERVED;
-		if (!site->holes || bp_holes_add(site->holes, BP_DEVICE_RESERVED, site->room)) {
+		candidate->room = candidate->hole = candidate->size - BP_DEVICE_RESERVED;
+		if (!candidate->holes ||
+		    bp_holes_add(candidate->holes, BP_DEVICE_RESERVED, candidate->room)) {
 			bp_array_free(array, count);
 			return NULL;
 		}
@@ -31,7 +32,7 @@ struct bp_site *bp_array_new(const struct bp_site *sites, size_t count)
 	return array;
 }
 
-void bp_array_free(struct bp_site *array, size_t count)
+void bp_array_free(struct bp_candidate *array, size_t count)
 {
 	for (size_t i = 0; array && i < count; i++) {
 		if (array[i].holes)
@@ -41,27 +42,27 @@ void bp_array_free(struct bp_site *array, size_t count)
 	free(array);
 }
 
-static int change(struct bp_site *array, size_t count, uint64_t devid, uint64_t offset,
+static int change(struct bp_candidate *array, size_t count, uint64_t devid, uint64_t offset,
 		  uint64_t length, bool use)
 {
-	struct bp_site *site = bp_site_find(array, count, devid);
+	struct bp_candidate *candidate = bp_candidate_find(array, count, devid);
 	int ret;
 
-	if (!site || offset >= site->size)
+	if (!candidate || offset >= candidate->size)
 		return 0;
-	if (length > site->size - offset)
-		length = site->size - offset;
-	ret = use ? bp_holes_take(site->holes, offset, length) :
-		    bp_holes_add(site->holes, offset, length);
-	site->hole = bp_holes_longest(site->holes);
+	if (length > candidate->size - offset)
+		length = candidate->size - offset;
+	ret = use ? bp_holes_take(candidate->holes, offset, length) :
+		    bp_holes_add(candidate->holes, offset, length);
+	candidate->hole = bp_holes_longest(candidate->holes);
 	if (!use)
-		site->room += length;
+		candidate->room += length;
 	else
-		site->room -= length < site->room ? length : site->room;
+		candidate->room -= length < candidate->room ? length : candidate->room;
 	return ret;
 }
 
-int bp_array_use(struct bp_site *array, size_t count, const struct btrfs_policy_chunk *chunk)
+int bp_array_use(struct bp_candidate *array, size_t count, const struct btrfs_policy_chunk *chunk)
 {
 	int ret = 0;
 
@@ -71,7 +72,8 @@ int bp_array_use(struct bp_site *array, size_t count, const struct btrfs_policy_
 	return ret;
 }
 
-int bp_array_release(struct bp_site *array, size_t count, const struct btrfs_policy_chunk *chunk)
+int bp_array_release(struct bp_candidate *array, size_t count,
+		     const struct btrfs_policy_chunk *chunk)
 {
 	int ret = 0;
 
@@ -81,7 +83,7 @@ int bp_array_release(struct bp_site *array, size_t count, const struct btrfs_pol
 	return ret;
 }
 
-int bp_array_allocate(struct bp_site *array, size_t count, uint64_t type,
+int bp_array_allocate(struct bp_candidate *array, size_t count, uint64_t type,
 		      struct btrfs_policy_chunk *chunk, uint64_t *words)
 {
 	uint64_t *offsets = words + bp_stripes_most(count), hole;
@@ -95,13 +97,13 @@ int bp_array_allocate(struct bp_site *array, size_t count, uint64_t type,
 	 * a device, or else takes the longest; stripes of one device follow each other.
 	 */
 	for (uint32_t i = 0; i < chunk->stripes; i++) {
-		const struct bp_site *site = bp_site_find(array, count, words[i]);
-		uint64_t wanted = hole < site->hole ? hole : site->hole;
+		const struct bp_candidate *candidate = bp_candidate_find(array, count, words[i]);
+		uint64_t wanted = hole < candidate->hole ? hole : candidate->hole;
 
 		if (i && words[i - 1] == words[i])
 			offsets[i] = offsets[i - 1] + chunk->stripe_length;
 		else
-			offsets[i] = bp_holes_first(site->holes, wanted);
+			offsets[i] = bp_holes_first(candidate->holes, wanted);
 	}
 	return bp_array_use(array, count, chunk);
 }

@@ -53,12 +53,13 @@ static int assume_role(struct btrfs_policy_fs *fs, struct btrfs_policy_placement
 	int ret = btrfs_policy_device_select(fs, word, &devids, &count);
 
 	for (size_t i = 0; !ret && i < count; i++) {
-		struct bp_site *site = bp_site_find(placement->sites, placement->device_count,
+		struct bp_candidate *candidate =
+			bp_candidate_find(placement->candidates, placement->device_count,
 						    devids[i]);
 
-		placement->devices[site - placement->sites].role = role;
+		placement->devices[candidate - placement->candidates].role = role;
 		if (!fs->info.mixed)
-			site->role = role;
+			candidate->role = role;
 	}
 	return ret;
 }
@@ -71,13 +72,14 @@ static int assume_loss(struct btrfs_policy_fs *fs, struct btrfs_policy_placement
 	int ret = btrfs_policy_device_select(fs, word, &devids, &count);
 
 	for (size_t i = 0; !ret && i < count; i++) {
-		struct bp_site *site = bp_site_find(placement->sites, placement->device_count,
+		struct bp_candidate *candidate =
+			bp_candidate_find(placement->candidates, placement->device_count,
 						    devids[i]);
 
-		site->writeable = false;
-		site->room = 0;
-		site->lost = true;
-		placement->devices[site - placement->sites].unallocated = 0;
+		candidate->writeable = false;
+		candidate->room = 0;
+		candidate->lost = true;
+		placement->devices[candidate - placement->candidates].unallocated = 0;
 	}
 	return ret;
 }
@@ -87,18 +89,18 @@ static int grow(struct btrfs_policy_placement *placement)
 {
 	size_t count = placement->device_count + 1;
 	struct btrfs_policy_device_usage *devices;
-	struct bp_site *sites;
+	struct bp_candidate *candidates;
 
 	devices = reallocarray(placement->devices, count, sizeof(*devices));
 	if (!devices)
 		return -ENOMEM;
 	placement->devices = devices;
-	sites = reallocarray(placement->sites, count, sizeof(*sites));
-	if (!sites)
+	candidates = reallocarray(placement->candidates, count, sizeof(*candidates));
+	if (!candidates)
 		return -ENOMEM;
-	placement->sites = sites;
+	placement->candidates = candidates;
 	memset(&devices[count - 1], 0, sizeof(*devices));
-	memset(&sites[count - 1], 0, sizeof(*sites));
+	memset(&candidates[count - 1], 0, sizeof(*candidates));
 	placement->device_count = count;
 	return 0;
 }
@@ -108,7 +110,7 @@ static int assume_device(struct btrfs_policy_fs *fs, struct btrfs_policy_placeme
 {
 	enum btrfs_policy_role role = BTRFS_POLICY_ROLE_DATA_PREFERRED;
 	char *colon = strchr(word, ':');
-	struct bp_site *site;
+	struct bp_candidate *candidate;
 	uint64_t size, last;
 
 	if (colon)
@@ -124,14 +126,14 @@ static int assume_device(struct btrfs_policy_fs *fs, struct btrfs_policy_placeme
 				key, word);
 	if (grow(placement))
 		return bp_nomem(fs);
-	site = &placement->sites[placement->device_count - 1];
-	last = placement->device_count > 1 ? site[-1].devid : 0;
-	*site = (struct bp_site){
+	candidate = &placement->candidates[placement->device_count - 1];
+	last = placement->device_count > 1 ? candidate[-1].devid : 0;
+	*candidate = (struct bp_candidate){
 		.devid = last + 1, .role = fs->info.mixed ? 0 : role, .writeable = true,
 		.size = size, .room = size > BP_DEVICE_RESERVED ? size - BP_DEVICE_RESERVED : 0,
 	};
 	placement->devices[placement->device_count - 1] = (struct btrfs_policy_device_usage){
-		.devid = site->devid, .role = role, .size = size, .unallocated = size,
+		.devid = candidate->devid, .role = role, .size = size, .unallocated = size,
 	};
 	return 0;
 }
@@ -213,11 +215,11 @@ static uint32_t lost_stripes(struct btrfs_policy_placement *placement,
 	uint32_t lost = 0;
 
 	for (uint32_t i = 0; i < chunk->stripes; i++) {
-		const struct bp_site *site = bp_site_find(placement->sites,
-							  placement->device_count,
-							  chunk->devids[i]);
+		const struct bp_candidate *candidate = bp_candidate_find(placement->candidates,
+									 placement->device_count,
+									 chunk->devids[i]);
 
-		lost += !site || site->lost;
+		lost += !candidate || candidate->lost;
 	}
 	return lost;
 }
@@ -247,7 +249,7 @@ static uint64_t type_of_new(const struct btrfs_policy_placement *placement,
 		if (placement->profiles[i].kind == kind)
 			profiles |= placement->profiles[i].type & BTRFS_BLOCK_GROUP_PROFILE_MASK;
 	for (size_t i = 0; i < placement->device_count; i++)
-		writeable += placement->sites[i].writeable;
+		writeable += placement->candidates[i].writeable;
 	return bp_type_of_new(flags[kind], profiles, writeable);
 }
 
@@ -258,7 +260,7 @@ static int count_room(struct btrfs_policy_placement *placement, enum btrfs_polic
 	struct btrfs_policy_chunk made;
 	size_t count = placement->device_count;
 	_cleanup_free_ uint64_t *words = calloc(2 * bp_stripes_most(count) + 1, sizeof(*words));
-	struct bp_site *array = bp_array_new(placement->sites, count);
+	struct bp_candidate *array = bp_array_new(placement->candidates, count);
 	int ret = array && words ? 0 : -ENOMEM;
 
 	*room = 0;

@@ -16,7 +16,7 @@ BP_PUBLIC void btrfs_policy_placement_free(struct btrfs_policy_placement *placem
 		free((uint64_t *)placement->chunks[i].devids);
 	free(placement->chunks);
 	free(placement->devices);
-	free(placement->sites);
+	free(placement->candidates);
 	free(placement->profiles);
 	free(placement);
 }
@@ -142,8 +142,8 @@ static int read_usage(struct btrfs_policy_fs *fs, struct btrfs_policy_placement 
 static int take_devices(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
 {
 	placement->devices = calloc(fs->device_count, sizeof(*placement->devices));
-	placement->sites = calloc(fs->device_count, sizeof(*placement->sites));
-	if (!placement->devices || !placement->sites)
+	placement->candidates = calloc(fs->device_count, sizeof(*placement->candidates));
+	if (!placement->devices || !placement->candidates)
 		return bp_nomem(fs);
 	placement->device_count = fs->device_count;
 	for (size_t i = 0; i < fs->device_count; i++) {
@@ -154,7 +154,7 @@ static int take_devices(struct btrfs_policy_fs *fs, struct btrfs_policy_placemen
 			.devid = pub->devid, .size = pub->size, .role = pub->role,
 			.unallocated = left,
 		};
-		placement->sites[i] = (struct bp_site){
+		placement->candidates[i] = (struct bp_candidate){
 			.devid = pub->devid, .size = pub->size,
 			.role = fs->info.mixed ? BTRFS_POLICY_ROLE_DATA_PREFERRED : pub->role,
 			.writeable = fs->devices[i].writeable,
@@ -170,18 +170,20 @@ static void add_stripe(struct btrfs_policy_placement *placement,
 		       const struct btrfs_policy_chunk *chunk, uint32_t stripe)
 {
 	struct btrfs_policy_device_usage *usage;
-	struct bp_site *site;
-	bool again = false;
+	struct bp_candidate *candidate;
+	bool counted = false; /* an earlier stripe of the chunk is on the same device */
 
-	site = bp_site_find(placement->sites, placement->device_count, chunk->devids[stripe]);
-	if (!site)
+	candidate =
+		bp_candidate_find(placement->candidates, placement->device_count,
+				  chunk->devids[stripe]);
+	if (!candidate)
 		return;
 	for (uint32_t i = 0; i < stripe; i++)
-		again = again || chunk->devids[i] == site->devid;
-	usage = &placement->devices[site - placement->sites];
+		counted = counted || chunk->devids[i] == candidate->devid;
+	usage = &placement->devices[candidate - placement->candidates];
 	usage->bytes[chunk->kind] += chunk->stripe_length;
-	usage->chunks[chunk->kind] += !again;
-	if (bp_site_misuses(site, chunk))
+	usage->chunks[chunk->kind] += !counted;
+	if (bp_candidate_misuses(candidate, chunk))
 		usage->misplaced_bytes[chunk->kind] += chunk->stripe_length;
 }
 
@@ -243,24 +245,28 @@ static int add_chunk(struct btrfs_policy_placement *placement,
 	return 0;
 }
 
-/* Again, too, when sites have changed. */
+/*
+ * Judge all chunks and compute all sums. Runs again after each assumption, so it keeps
+ * the properties of a device and nothing else.
+ */
 int bp_placement_sum(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
 {
 	int ret = 0;
 
 	placement->profile_count = 0;
-	memset(&placement->totals, 0, sizeof(placement->totals));
+	placement->totals = (struct btrfs_policy_totals){ 0 };
 	for (size_t i = 0; i < placement->device_count; i++) {
 		struct btrfs_policy_device_usage *usage = &placement->devices[i];
 
-		memset(usage->bytes, 0, sizeof(usage->bytes));
-		memset(usage->chunks, 0, sizeof(usage->chunks));
-		memset(usage->misplaced_bytes, 0, sizeof(usage->misplaced_bytes));
+		*usage = (struct btrfs_policy_device_usage){
+			.devid = usage->devid, .size = usage->size, .role = usage->role,
+			.unallocated = usage->unallocated,
+		};
 	}
 	for (size_t i = 0; !ret && i < placement->chunk_count; i++) {
 		struct btrfs_policy_chunk *chunk = &placement->chunks[i];
 
-		chunk->misplaced = bp_judge(placement->sites, placement->device_count, chunk);
+		chunk->misplaced = bp_judge(placement->candidates, placement->device_count, chunk);
 		ret = add_chunk(placement, chunk);
 	}
 	return ret ? bp_nomem(fs) : 0;

@@ -14,7 +14,7 @@ struct btrfs_policy_placement {
 	size_t chunk_count;
 	size_t chunk_space;
 	struct btrfs_policy_device_usage *devices;
-	struct bp_site *sites; /* same order and number as devices */
+	struct bp_candidate *candidates; /* same order and number as devices */
 	size_t device_count;
 	struct btrfs_policy_profile_usage *profiles;
 	size_t profile_count;

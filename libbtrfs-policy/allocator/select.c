@@ -20,30 +20,31 @@
 /* The superblock's list of system chunks has no room for wider ones. */
 #define SYSTEM_DEVS_MAX 29U
 
-struct bp_site *bp_site_find(struct bp_site *sites, size_t count, uint64_t devid)
+struct bp_candidate *bp_candidate_find(struct bp_candidate *candidates, size_t count,
+				       uint64_t devid)
 {
 	for (size_t i = 0; i < count; i++)
-		if (sites[i].devid == devid)
-			return &sites[i];
+		if (candidates[i].devid == devid)
+			return &candidates[i];
 	return NULL;
 }
 
-static enum btrfs_role_rank rank_of(const struct bp_site *site, uint64_t type)
+static enum btrfs_role_rank rank_of(const struct bp_candidate *candidate, uint64_t type)
 {
-	return btrfs_role_rank(bp_role_core(site->role), btrfs_role_kind(type));
+	return btrfs_role_rank(bp_role_core(candidate->role), btrfs_role_kind(type));
 }
 
-bool bp_excluded(const struct bp_site *site, uint64_t type)
+bool bp_excluded(const struct bp_candidate *candidate, uint64_t type)
 {
-	return rank_of(site, type) == BTRFS_ROLE_RANK_EXCLUDED;
+	return rank_of(candidate, type) == BTRFS_ROLE_RANK_EXCLUDED;
 }
 
-uint32_t bp_allowed_sites(const struct bp_site *sites, size_t count, uint64_t type)
+uint32_t bp_allowed_candidates(const struct bp_candidate *candidates, size_t count, uint64_t type)
 {
 	uint32_t allowed = 0;
 
 	for (size_t i = 0; i < count; i++)
-		allowed += sites[i].writeable && !bp_excluded(&sites[i], type);
+		allowed += candidates[i].writeable && !bp_excluded(&candidates[i], type);
 	return allowed;
 }
 
@@ -54,7 +55,8 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static void set_limits(struct btrfs_role_profile *limits, const struct bp_site *sites, size_t count,
+static void set_limits(struct btrfs_role_profile *limits, const struct bp_candidate *candidates,
+		       size_t count,
 		       uint64_t type)
 {
 	const struct bp_profile *profile = bp_profile_of(type);
@@ -72,10 +74,10 @@ static void set_limits(struct btrfs_role_profile *limits, const struct bp_site *
 		limits->devs_max = SYSTEM_DEVS_MAX;
 	limits->devs_increment = profile->devs_increment;
 	for (size_t i = 0; i < count; i++) {
-		if (!sites[i].writeable)
+		if (!candidates[i].writeable)
 			continue;
-		total += sites[i].size;
-		limits->rank_bytes[rank_of(&sites[i], type)] += sites[i].size;
+		total += candidates[i].size;
+		limits->rank_bytes[rank_of(&candidates[i], type)] += candidates[i].size;
 	}
 	if (type & BTRFS_BLOCK_GROUP_DATA)
 		limits->max_chunk = 10 * GIB;
@@ -103,55 +105,55 @@ static int by_room(const void *a, const void *b)
  * Bytes of the device that chunks of the type may have in all.  Of what is kept for
  * system chunks the first MiB, which no chunk gets, is a part.
  */
-uint64_t bp_site_room_for(const struct bp_site *site, uint64_t type)
+uint64_t bp_candidate_room_for(const struct bp_candidate *candidate, uint64_t type)
 {
 	uint64_t kept = 0;
 
-	if (!site->writeable || bp_excluded(site, type))
+	if (!candidate->writeable || bp_excluded(candidate, type))
 		return 0;
 	if (!(type & BTRFS_BLOCK_GROUP_SYSTEM))
-		kept = btrfs_role_system_room(bp_role_core(site->role), site->size);
+		kept = btrfs_role_system_room(bp_role_core(candidate->role), candidate->size);
 	if (kept <= BP_DEVICE_RESERVED)
-		return site->room;
+		return candidate->room;
 	kept -= BP_DEVICE_RESERVED;
-	return site->room > kept ? site->room - kept : 0;
+	return candidate->room > kept ? candidate->room - kept : 0;
 }
 
 /* In one piece; room that nobody looked into is in one piece. */
-uint64_t bp_site_offer(const struct bp_site *site, uint64_t type)
+uint64_t bp_candidate_offer(const struct bp_candidate *candidate, uint64_t type)
 {
-	uint64_t room = bp_site_room_for(site, type);
+	uint64_t room = bp_candidate_room_for(candidate, type);
 
-	return site->hole ? min_u64(site->hole, room) : room;
+	return candidate->hole ? min_u64(candidate->hole, room) : room;
 }
 
-static uint32_t gather(const struct bp_site *sites, size_t count, uint64_t type,
+static uint32_t gather(const struct bp_candidate *candidates, size_t count, uint64_t type,
 		       const struct btrfs_role_profile *limits, struct btrfs_device_info *info)
 {
 	uint32_t found = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		uint64_t offer = bp_site_offer(&sites[i], type);
+		uint64_t offer = bp_candidate_offer(&candidates[i], type);
 
 		if (offer < STRIPE_UNIT * limits->dev_stripes)
 			continue;
-		info[found].dev = (void *)&sites[i];
-		info[found].total_avail = sites[i].room;
+		info[found].dev = (void *)&candidates[i];
+		info[found].total_avail = candidates[i].room;
 		info[found].max_avail = min_u64(offer, limits->max_stripe * limits->dev_stripes);
-		info[found++].rank = rank_of(&sites[i], type);
+		info[found++].rank = rank_of(&candidates[i], type);
 	}
 	qsort(info, found, sizeof(*info), by_room);
 	return found;
 }
 
-/* Stripes that any chunk on the sites has at most. */
-size_t bp_stripes_most(size_t sites)
+/* Stripes that any chunk on the candidates has at most. */
+size_t bp_stripes_most(size_t candidates)
 {
-	return 2 * sites;
+	return 2 * candidates;
 }
 
 /* The chunk that the kernel would allocate now: 0, -ENOSPC or -ENOMEM. */
-int bp_select(const struct bp_site *sites, size_t count, uint64_t type,
+int bp_select(const struct bp_candidate *candidates, size_t count, uint64_t type,
 	      struct btrfs_policy_chunk *chunk, uint64_t *devids, uint64_t *hole)
 {
 	_cleanup_free_ struct btrfs_device_info *info = calloc(count, sizeof(*info));
@@ -160,8 +162,8 @@ int bp_select(const struct bp_site *sites, size_t count, uint64_t type,
 
 	if (!info)
 		return -ENOMEM;
-	set_limits(&limits, sites, count, type);
-	devs = gather(sites, count, type, &limits, info);
+	set_limits(&limits, candidates, count, type);
+	devs = gather(candidates, count, type, &limits, info);
 	devs = btrfs_role_select(info, devs, &limits);
 	if (devs < limits.devs_min)
 		return -ENOSPC;
@@ -172,7 +174,7 @@ int bp_select(const struct bp_site *sites, size_t count, uint64_t type,
 	};
 	chunk->length = chunk->stripe_length * btrfs_role_data_stripes(&limits, devs);
 	for (uint32_t i = 0; i < chunk->stripes; i++)
-		devids[i] = ((const struct bp_site *)info[i / limits.dev_stripes].dev)->devid;
+		devids[i] = ((const struct bp_candidate *)info[i / limits.dev_stripes].dev)->devid;
 	if (hole)
 		*hole = limits.max_stripe * limits.dev_stripes;
 	return chunk->length ? 0 : -ENOSPC;
@@ -182,20 +184,20 @@ int bp_select(const struct bp_site *sites, size_t count, uint64_t type,
  * Bytes of a device's part of a chunk below which a chunk is hardly worth its
  * name, as the kernel draws that line for devices with crumbs of room.
  */
-uint64_t bp_worthwhile(const struct bp_site *sites, size_t count, uint64_t type)
+uint64_t bp_worthwhile(const struct bp_candidate *candidates, size_t count, uint64_t type)
 {
 	struct btrfs_role_profile limits;
 
-	set_limits(&limits, sites, count, type);
+	set_limits(&limits, candidates, count, type);
 	return btrfs_role_useful_bytes(&limits);
 }
 
 /* Bytes of the largest chunk that the array's size allows. */
-uint64_t bp_largest_chunk(const struct bp_site *sites, size_t count, uint64_t type)
+uint64_t bp_largest_chunk(const struct bp_candidate *candidates, size_t count, uint64_t type)
 {
 	struct btrfs_role_profile limits;
 
-	set_limits(&limits, sites, count, type);
+	set_limits(&limits, candidates, count, type);
 	return btrfs_role_max_chunk(&limits, BTRFS_ROLE_RANK_FIRST);
 }
 
@@ -227,19 +229,20 @@ static bool stands_on(const struct btrfs_policy_chunk *chunk, uint64_t devid, ui
 	return false;
 }
 
-enum btrfs_policy_misplaced bp_judge(struct bp_site *sites, size_t count,
+enum btrfs_policy_misplaced bp_judge(struct bp_candidate *candidates, size_t count,
 				     const struct btrfs_policy_chunk *chunk)
 {
 	struct btrfs_role_chunk where = {};
 	struct btrfs_role_profile limits;
 
 	for (uint32_t i = 0; i < chunk->stripes; i++) {
-		const struct bp_site *site = bp_site_find(sites, count, chunk->devids[i]);
+		const struct bp_candidate *candidate =
+			bp_candidate_find(candidates, count, chunk->devids[i]);
 		enum btrfs_role_rank rank;
 
-		if (!site || stands_on(chunk, chunk->devids[i], i))
+		if (!candidate || stands_on(chunk, chunk->devids[i], i))
 			continue;
-		rank = rank_of(site, chunk->type);
+		rank = rank_of(candidate, chunk->type);
 		where.first += rank == BTRFS_ROLE_RANK_FIRST;
 		where.excluded += rank == BTRFS_ROLE_RANK_EXCLUDED;
 		where.other += rank != BTRFS_ROLE_RANK_FIRST && rank != BTRFS_ROLE_RANK_EXCLUDED;
@@ -248,35 +251,37 @@ enum btrfs_policy_misplaced bp_judge(struct bp_site *sites, size_t count,
 		return BTRFS_POLICY_ON_EXCLUDED;
 	if (!where.other)
 		return BTRFS_POLICY_PLACED;
-	set_limits(&limits, sites, count, chunk->type);
+	set_limits(&limits, candidates, count, chunk->type);
 	/* A device is vacant that has room for as much as the chunk takes elsewhere. */
 	for (size_t i = 0; i < count; i++)
-		where.vacant += sites[i].writeable &&
-				sites[i].room >= chunk->stripe_length * limits.dev_stripes &&
-				rank_of(&sites[i], chunk->type) == BTRFS_ROLE_RANK_FIRST &&
-				!stands_on(chunk, sites[i].devid, chunk->stripes);
+		where.vacant += candidates[i].writeable &&
+				candidates[i].room >= chunk->stripe_length * limits.dev_stripes &&
+				rank_of(&candidates[i], chunk->type) == BTRFS_ROLE_RANK_FIRST &&
+				!stands_on(chunk, candidates[i].devid, chunk->stripes);
 	return btrfs_role_misplaced(&where, &limits) ? BTRFS_POLICY_ON_SECOND_CHOICE :
 							     BTRFS_POLICY_PLACED;
 }
 
 /* Stripes that are not on a device of the first choice for the type. */
-uint32_t bp_not_first_choice(struct bp_site *sites, size_t count, uint64_t type,
+uint32_t bp_not_first_choice(struct bp_candidate *candidates, size_t count, uint64_t type,
 			     const uint64_t *devids, uint32_t stripes)
 {
 	uint32_t found = 0;
 
 	for (uint32_t i = 0; i < stripes; i++) {
-		const struct bp_site *site = bp_site_find(sites, count, devids[i]);
+		const struct bp_candidate *candidate =
+			bp_candidate_find(candidates, count, devids[i]);
 
-		found += !site || rank_of(site, type) != BTRFS_ROLE_RANK_FIRST;
+		found += !candidate || rank_of(candidate, type) != BTRFS_ROLE_RANK_FIRST;
 	}
 	return found;
 }
 
 /* Is this device one of those that make the chunk misplaced? */
-bool bp_site_misuses(const struct bp_site *site, const struct btrfs_policy_chunk *chunk)
+bool bp_candidate_misuses(const struct bp_candidate *candidate,
+			  const struct btrfs_policy_chunk *chunk)
 {
-	enum btrfs_role_rank rank = rank_of(site, chunk->type);
+	enum btrfs_role_rank rank = rank_of(candidate, chunk->type);
 
 	if (chunk->misplaced == BTRFS_POLICY_PLACED)
 		return false;

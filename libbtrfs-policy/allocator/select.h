@@ -11,7 +11,7 @@
 #include "btrfs-policy.h"
 
 /* select.c: a device as the allocator sees it, real or imagined */
-struct bp_site {
+struct bp_candidate {
 	uint64_t devid;
 	enum btrfs_policy_role role;
 	bool writeable;
@@ -25,22 +25,24 @@ struct bp_site {
 /* Nothing is ever put into the first MiB of a device. */
 #define BP_DEVICE_RESERVED (1024ULL * 1024)
 
-struct bp_site *bp_site_find(struct bp_site *sites, size_t count, uint64_t devid);
-size_t bp_stripes_most(size_t sites);
+struct bp_candidate *bp_candidate_find(struct bp_candidate *candidates, size_t count,
+				       uint64_t devid);
+size_t bp_stripes_most(size_t candidates);
 /* `devids` has room for bp_stripes_most(); `hole`: the length looked for on each device */
-int bp_select(const struct bp_site *sites, size_t count, uint64_t type,
+int bp_select(const struct bp_candidate *candidates, size_t count, uint64_t type,
 	      struct btrfs_policy_chunk *chunk, uint64_t *devids, uint64_t *hole);
-enum btrfs_policy_misplaced bp_judge(struct bp_site *sites, size_t count,
+enum btrfs_policy_misplaced bp_judge(struct bp_candidate *candidates, size_t count,
 				     const struct btrfs_policy_chunk *chunk);
-uint32_t bp_not_first_choice(struct bp_site *sites, size_t count, uint64_t type,
+uint32_t bp_not_first_choice(struct bp_candidate *candidates, size_t count, uint64_t type,
 			     const uint64_t *devids, uint32_t stripes);
-bool bp_site_misuses(const struct bp_site *site, const struct btrfs_policy_chunk *chunk);
-uint64_t bp_site_room_for(const struct bp_site *site, uint64_t type);
-uint64_t bp_site_offer(const struct bp_site *site, uint64_t type);
-uint64_t bp_worthwhile(const struct bp_site *sites, size_t count, uint64_t type);
-uint64_t bp_largest_chunk(const struct bp_site *sites, size_t count, uint64_t type);
+bool bp_candidate_misuses(const struct bp_candidate *candidate,
+			  const struct btrfs_policy_chunk *chunk);
+uint64_t bp_candidate_room_for(const struct bp_candidate *candidate, uint64_t type);
+uint64_t bp_candidate_offer(const struct bp_candidate *candidate, uint64_t type);
+uint64_t bp_worthwhile(const struct bp_candidate *candidates, size_t count, uint64_t type);
+uint64_t bp_largest_chunk(const struct bp_candidate *candidates, size_t count, uint64_t type);
 uint64_t bp_type_of_new(uint64_t kind_flags, uint64_t profiles, uint32_t writeable);
-bool bp_excluded(const struct bp_site *site, uint64_t type);
-uint32_t bp_allowed_sites(const struct bp_site *sites, size_t count, uint64_t type);
+bool bp_excluded(const struct bp_candidate *candidate, uint64_t type);
+uint32_t bp_allowed_candidates(const struct bp_candidate *candidates, size_t count, uint64_t type);
 
 #endif

@@ -14,10 +14,10 @@
 /* The roomiest first. */
 static int by_offer(const void *a, const void *b, void *type)
 {
-	const struct bp_site *left = *(const struct bp_site **)a;
-	const struct bp_site *right = *(const struct bp_site **)b;
-	uint64_t left_offer = bp_site_offer(left, *(uint64_t *)type);
-	uint64_t right_offer = bp_site_offer(right, *(uint64_t *)type);
+	const struct bp_candidate *left = *(const struct bp_candidate **)a;
+	const struct bp_candidate *right = *(const struct bp_candidate **)b;
+	uint64_t left_offer = bp_candidate_offer(left, *(uint64_t *)type);
+	uint64_t right_offer = bp_candidate_offer(right, *(uint64_t *)type);
 
 	if (left_offer != right_offer)
 		return left_offer > right_offer ? -1 : 1;
@@ -30,20 +30,20 @@ static unsigned long long mebibytes(uint64_t bytes)
 }
 
 /* "devid 1 lacks 20 MiB, devid 2 lacks 40 MiB" of the `needed` roomiest devices. */
-static char *name_lacks(const struct bp_site **sites, uint64_t type, uint32_t needed,
+static char *name_lacks(const struct bp_candidate **candidates, uint64_t type, uint32_t needed,
 			uint64_t part)
 {
 	char *text = strdup("");
 	uint32_t named = 0;
 
 	for (uint32_t i = 0; text && i < needed && named < NAMED; i++) {
-		uint64_t offer = bp_site_offer(sites[i], type);
+		uint64_t offer = bp_candidate_offer(candidates[i], type);
 		char *old = text;
 
 		if (offer >= part)
 			continue;
 		text = bp_format("%s%sdevid %llu lacks %llu MiB", old, named++ ? ", " : "",
-				 (unsigned long long)sites[i]->devid, mebibytes(part - offer));
+				 (unsigned long long)candidates[i]->devid, mebibytes(part - offer));
 		free(old);
 	}
 	return text;
@@ -54,7 +54,8 @@ static char *explain_room(struct bp_plan_state *state, const struct btrfs_policy
 {
 	const struct bp_stock *stock = &state->now.stocks[chunk->kind];
 	const struct bp_profile *profile = bp_profile_of(stock->type);
-	_cleanup_free_ const struct bp_site **sites = calloc(state->site_count + 1, sizeof(*sites));
+	_cleanup_free_ const struct bp_candidate **candidates =
+		calloc(state->candidate_count + 1, sizeof(*candidates));
 	uint64_t type = stock->type, have = stock->right[bp_profile_index(type)];
 	/* On as few devices as the profile needs each has a part of all that goes into new chunks. */
 	uint64_t part = (chunk->used > have ? chunk->used - have : 1) * profile->dev_stripes;
@@ -62,23 +63,23 @@ static char *explain_room(struct bp_plan_state *state, const struct btrfs_policy
 	_cleanup_free_ char *names = NULL;
 	uint32_t allowed = 0;
 
-	if (!sites)
+	if (!candidates)
 		return NULL;
-	for (size_t i = 0; i < state->site_count; i++) {
-		const struct bp_site *site = &state->sites[i];
+	for (size_t i = 0; i < state->candidate_count; i++) {
+		const struct bp_candidate *candidate = &state->candidates[i];
 
-		if (site->writeable && !bp_excluded(site, type))
-			sites[allowed++] = site;
+		if (candidate->writeable && !bp_excluded(candidate, type))
+			candidates[allowed++] = candidate;
 	}
-	qsort_r(sites, allowed, sizeof(*sites), by_offer, &type);
+	qsort_r(candidates, allowed, sizeof(*candidates), by_offer, &type);
 	*missing = part;
 	if (allowed < profile->devs_min)
 		return bp_format("%s,%s needs %u device%s that may hold it and there %s %u: change a role, add a device, or convert the profile",
 				 kind, profile->name, profile->devs_min,
 				 profile->devs_min == 1 ? "" : "s", allowed == 1 ? "is" : "are", allowed);
-	if (bp_site_offer(sites[profile->devs_min - 1], type) < part)
-		*missing = part - bp_site_offer(sites[profile->devs_min - 1], type);
-	names = name_lacks(sites, type, profile->devs_min, part);
+	if (bp_candidate_offer(candidates[profile->devs_min - 1], type) < part)
+		*missing = part - bp_candidate_offer(candidates[profile->devs_min - 1], type);
+	names = name_lacks(candidates, type, profile->devs_min, part);
 	if (!names)
 		return NULL;
 	return bp_format("%s,%s chunk %llu finds no room where its roles want it%s%s: delete or move data, add a device that takes %s, or change a role",

@@ -12,7 +12,8 @@
 static uint32_t not_first(struct bp_plan_state *state, uint64_t type, const uint64_t *devids,
 			  uint32_t stripes)
 {
-	return bp_not_first_choice(state->sites, state->site_count, type, devids, stripes);
+	return bp_not_first_choice(state->candidates, state->candidate_count, type, devids,
+				   stripes);
 }
 
 /* ---- New chunks --------------------------------------------------------- */
@@ -62,7 +63,7 @@ static int make_chunk(struct bp_plan_state *state, const struct btrfs_policy_chu
 	uint32_t profile = bp_profile_index(stock->type);
 	struct btrfs_policy_chunk target;
 	uint64_t taken, rest;
-	int ret = bp_array_allocate(state->sites, state->site_count, stock->type, &target, state->words);
+	int ret = bp_array_allocate(state->candidates, state->candidate_count, stock->type, &target, state->words);
 
 	if (ret)
 		return ret == -ENOSPC ? BP_NO_PLACE : ret;
@@ -117,7 +118,8 @@ static void take_seconds(struct bp_plan_state *state, enum btrfs_policy_kind kin
 
 		if (!stock->second_bytes[i] || (profile && bp_profile_index(made->type) != profile))
 			continue;
-		if (bp_judge(state->sites, state->site_count, made) == BTRFS_POLICY_PLACED)
+		if (bp_judge(state->candidates, state->candidate_count, made) ==
+		    BTRFS_POLICY_PLACED)
 			take(&stock->second_bytes[i], left);
 	}
 }
@@ -147,15 +149,15 @@ static int place(struct bp_plan_state *state, const struct btrfs_policy_chunk *c
 
 static void note_rooms(struct bp_plan_state *state, size_t from)
 {
-	for (size_t i = 0; i < state->site_count; i++)
-		state->rooms[from + i] = state->sites[i].room;
+	for (size_t i = 0; i < state->candidate_count; i++)
+		state->rooms[from + i] = state->candidates[i].room;
 }
 
 static int note_step(struct bp_plan_state *state, uint32_t index, const struct bp_tally *before)
 {
 	const struct btrfs_policy_chunk *chunk = &state->placement->chunks[index];
 	const struct bp_stock *stock = &before->stocks[chunk->kind];
-	size_t count = state->site_count;
+	size_t count = state->candidate_count;
 	struct bp_move *move = bp_grown(state->moves, &state->move_space, state->now.moves + 1,
 					sizeof(*move));
 	struct btrfs_policy_step_space *spaces = bp_grown(state->spaces, &state->space_space,
@@ -178,11 +180,11 @@ static int note_step(struct bp_plan_state *state, uint32_t index, const struct b
 	spaces += move->spaces;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t at_first = state->rooms[i], least = state->rooms[count + i];
-		uint64_t after = state->sites[i].room;
+		uint64_t after = state->candidates[i].room;
 
 		if (at_first != least || least != after)
 			spaces[move->space_count++] = (struct btrfs_policy_step_space){
-				state->sites[i].devid, at_first, least, after };
+				state->candidates[i].devid, at_first, least, after };
 	}
 	state->now.spaces += move->space_count;
 	return 0;
@@ -199,11 +201,11 @@ static int put_back(struct bp_plan_state *state, const struct btrfs_policy_chunk
 
 	for (size_t i = before->made; i < state->now.made; i++) {
 		if (!ret)
-			ret = bp_array_release(state->sites, state->site_count, &made[i]);
+			ret = bp_array_release(state->candidates, state->candidate_count, &made[i]);
 		free((uint64_t *)made[i].devids);
 	}
 	if (!ret && released)
-		ret = bp_array_use(state->sites, state->site_count, chunk);
+		ret = bp_array_use(state->candidates, state->candidate_count, chunk);
 	state->now = *before;
 	return ret;
 }
@@ -212,7 +214,7 @@ static int move(struct bp_plan_state *state, const struct btrfs_policy_chunk *ch
 		const struct bp_tally *before, bool *released)
 {
 	enum btrfs_policy_misplaced why =
-		bp_judge(state->sites, state->site_count, chunk);
+		bp_judge(state->candidates, state->candidate_count, chunk);
 	struct bp_stock *stock = &state->now.stocks[chunk->kind];
 	int ret = BP_NOT_BETTER;
 
@@ -223,14 +225,14 @@ static int move(struct bp_plan_state *state, const struct btrfs_policy_chunk *ch
 	ret = bp_plan_is_safe(state, before);
 	if (ret)
 		return ret;
-	note_rooms(state, state->site_count);
+	note_rooms(state, state->candidate_count);
 	*released = true;
 	if (!--stock->chunks[bp_profile_index(chunk->type)]) {
 		stock->profiles &= ~bp_profile_of(chunk->type)->flag;
 		stock->type = bp_type_of_new(stock->flags, stock->profiles,
 					     bp_plan_writeable(state));
 	}
-	ret = bp_array_release(state->sites, state->site_count, chunk);
+	ret = bp_array_release(state->candidates, state->candidate_count, chunk);
 	return ret ? ret : bp_plan_is_safe(state, before);
 }
 

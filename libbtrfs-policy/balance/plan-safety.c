@@ -17,32 +17,33 @@ static uint64_t max_u64(uint64_t a, uint64_t b)
 }
 
 /* Devices that offer a chunk of the type that many bytes in a piece. */
-static uint32_t roomy_sites(const struct bp_plan_state *state, uint64_t type, uint64_t bytes)
+static uint32_t candidates_with_space(const struct bp_plan_state *state, uint64_t type,
+				      uint64_t bytes)
 {
 	uint32_t found = 0;
 
-	for (size_t i = 0; i < state->site_count; i++)
-		found += bp_site_offer(&state->sites[i], type) >= bytes;
+	for (size_t i = 0; i < state->candidate_count; i++)
+		found += bp_candidate_offer(&state->candidates[i], type) >= bytes;
 	return found;
 }
 
 /* ---- Slack -------------------------------------------------------------- */
 
-/* Bytes that devices offer: the sum, and the largest three, largest first. */
-struct room {
+/* Unallocated bytes of devices: the sum, and the largest three, largest first. */
+struct space {
 	uint64_t sum;
 	uint64_t top[3];
 };
 
-static void add_room(struct room *room, uint64_t bytes)
+static void add_space(struct space *space, uint64_t bytes)
 {
-	room->sum += bytes;
+	space->sum += bytes;
 
 	for (size_t i = 0; i < 3; i++) {
-		uint64_t larger = room->top[i];
+		uint64_t larger = space->top[i];
 
 		if (bytes > larger) {
-			room->top[i] = bytes;
+			space->top[i] = bytes;
 			bytes = larger;
 		}
 	}
@@ -53,12 +54,12 @@ static void add_room(struct room *room, uint64_t bytes)
  * larger than an equal share of what is left holds one copy of everything and can
  * hold no more, the rest is up to the others.
  */
-static uint64_t room_for(const struct room *room, uint32_t copies)
+static uint64_t space_for(const struct space *space, uint32_t copies)
 {
-	uint64_t left = room->sum;
+	uint64_t left = space->sum;
 
-	for (size_t i = 0; copies > 1 && room->top[i] > left / copies; i++, copies--)
-		left -= room->top[i];
+	for (size_t i = 0; copies > 1 && space->top[i] > left / copies; i++, copies--)
+		left -= space->top[i];
 	return left / copies;
 }
 
@@ -70,15 +71,16 @@ static uint64_t allocatable(const struct bp_plan_state *state, const uint64_t *m
 {
 	uint64_t type = state->now.stocks[BTRFS_POLICY_KIND_METADATA].type;
 	const struct bp_profile *profile = bp_profile_of(type);
-	struct room room = {};
+	struct space space = {};
 
-	for (size_t i = 0; i < state->site_count; i++) {
-		const struct bp_site *site = &state->sites[i];
+	for (size_t i = 0; i < state->candidate_count; i++) {
+		const struct bp_candidate *candidate = &state->candidates[i];
 
-		if (site->writeable && !bp_excluded(site, type))
-			add_room(&room, bp_site_room_for(site, type) + (more ? more[i] : 0));
+		if (candidate->writeable && !bp_excluded(candidate, type))
+			add_space(&space, bp_candidate_room_for(candidate, type) +
+					(more ? more[i] : 0));
 	}
-	return room_for(&room, profile->copies / profile->dev_stripes + profile->parity) /
+	return space_for(&space, profile->copies / profile->dev_stripes + profile->parity) /
 	       profile->dev_stripes;
 }
 
@@ -89,7 +91,7 @@ static uint64_t allocatable(const struct bp_plan_state *state, const uint64_t *m
 static uint64_t slack_in_the_end(const struct bp_plan_state *state)
 {
 	const struct btrfs_policy_placement *placement = state->placement;
-	_cleanup_free_ uint64_t *more = calloc(state->site_count + 1, sizeof(*more));
+	_cleanup_free_ uint64_t *more = calloc(state->candidate_count + 1, sizeof(*more));
 	uint64_t leaving = 0, room;
 
 	for (size_t i = 0; more && i < placement->chunk_count; i++) {
@@ -100,11 +102,11 @@ static uint64_t slack_in_the_end(const struct bp_plan_state *state)
 		if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
 			leaving += chunk->length;
 		for (uint32_t j = 0; j < chunk->stripes; j++) {
-			const struct bp_site *site = bp_site_find(state->sites,
-						state->site_count, chunk->devids[j]);
+			const struct bp_candidate *candidate = bp_candidate_find(state->candidates,
+						state->candidate_count, chunk->devids[j]);
 
-			if (site)
-				more[site - state->sites] += chunk->stripe_length;
+			if (candidate)
+				more[candidate - state->candidates] += chunk->stripe_length;
 		}
 	}
 	room = state->now.metadata_free + allocatable(state, more);
@@ -128,7 +130,7 @@ uint64_t bp_plan_floor(const struct bp_plan_state *state, uint64_t reserve)
 			used += placement->profiles[i].used;
 	if (!reserve)
 		reserve = used < GLOBAL_RESERVE_MAX ? used : GLOBAL_RESERVE_MAX;
-	floor = bp_largest_chunk(state->sites, state->site_count, stock->type) + reserve;
+	floor = bp_largest_chunk(state->candidates, state->candidate_count, stock->type) + reserve;
 	floor = max_u64(floor, max_u64(state->now.metadata_free, used / 10));
 	end = slack_in_the_end(state) / 2;
 	return floor < end ? floor : end;
@@ -144,7 +146,7 @@ void bp_plan_look(struct bp_plan_state *state)
 		uint64_t bytes = state->worth[kind][bp_profile_index(type)];
 
 		if (state->now.stocks[kind].flags &&
-		    roomy_sites(state, type, bytes) >= bp_profile_of(type)->devs_min)
+		    candidates_with_space(state, type, bytes) >= bp_profile_of(type)->devs_min)
 			state->now.spare |= 1u << kind;
 	}
 	state->now.slack = state->now.stocks[BTRFS_POLICY_KIND_METADATA].flags ?

@@ -10,7 +10,7 @@ static bool is_done(const struct bp_plan_state *state, const uint32_t *chunks, s
 {
 	for (size_t i = 0; i < count; i++)
 		if (!(moved & 1u << i) &&
-		    bp_judge(state->sites, state->site_count,
+		    bp_judge(state->candidates, state->candidate_count,
 			     &state->placement->chunks[chunks[i]]))
 			return false;
 	return true;

@@ -302,7 +302,7 @@ static const struct btrfs_policy_chunk *first_left(const struct search *search)
 		if (class->next == class->end)
 			continue;
 		chunk = chunk_at(search, class->next);
-		if (!bp_judge(state->sites, state->site_count, chunk))
+		if (!bp_judge(state->candidates, state->candidate_count, chunk))
 			continue;
 		if (!first || phase_of(chunk) < phase_of(first) ||
 		    (phase_of(chunk) == phase_of(first) && by_use(chunk, first) < 0))

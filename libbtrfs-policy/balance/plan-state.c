@@ -20,7 +20,7 @@ bool bp_is_best(const struct bp_plan_state *state, uint64_t type, const uint64_t
 {
 	uint32_t kind = bp_kind_of(type), profile = bp_profile_index(type);
 	uint64_t best_stripes = state->best_stripes[kind][profile];
-	uint64_t off = bp_not_first_choice(state->sites, state->site_count, type, devids,
+	uint64_t off = bp_not_first_choice(state->candidates, state->candidate_count, type, devids,
 					   stripes);
 
 	return !off || !best_stripes || off * best_stripes <= (uint64_t)state->best_off[kind][profile] * stripes;
@@ -48,7 +48,7 @@ static int add_chunk(struct bp_plan_state *state, const struct btrfs_policy_chun
 		if (bp_stands_right(state, chunk))
 			stock->right[profile] += chunk->length - chunk->used;
 	}
-	return bp_array_use(state->sites, state->site_count, chunk);
+	return bp_array_use(state->candidates, state->candidate_count, chunk);
 }
 
 /*
@@ -60,15 +60,16 @@ static int measure(struct bp_plan_state *state, enum btrfs_policy_kind kind, uin
 	for (uint32_t i = 0; i < BP_PROFILES; i++) {
 		struct btrfs_policy_chunk best;
 		uint64_t type = flags | bp_profile_at(i)->flag;
-		int ret = bp_select(state->sites, state->site_count, type, &best, state->words, NULL);
+		int ret = bp_select(state->candidates, state->candidate_count, type, &best, state->words, NULL);
 
 		if (ret && ret != -ENOSPC)
 			return ret;
-		state->worth[kind][i] = bp_worthwhile(state->sites, state->site_count, type);
+		state->worth[kind][i] =
+			bp_worthwhile(state->candidates, state->candidate_count, type);
 		if (ret)
 			continue;
 		state->best_stripes[kind][i] = best.stripes;
-		state->best_off[kind][i] = bp_not_first_choice(state->sites, state->site_count, type,
+		state->best_off[kind][i] = bp_not_first_choice(state->candidates, state->candidate_count, type,
 							       best.devids, best.stripes);
 	}
 	return 0;
@@ -78,8 +79,8 @@ uint32_t bp_plan_writeable(const struct bp_plan_state *state)
 {
 	uint32_t found = 0;
 
-	for (size_t i = 0; i < state->site_count; i++)
-		found += state->sites[i].writeable;
+	for (size_t i = 0; i < state->candidate_count; i++)
+		found += state->candidates[i].writeable;
 	return found;
 }
 
@@ -91,11 +92,11 @@ int bp_plan_state_init(struct bp_plan_state *state,
 
 	memset(state, 0, sizeof(*state));
 	state->placement = placement;
-	state->site_count = count;
-	state->sites = bp_array_new(placement->sites, count);
+	state->candidate_count = count;
+	state->candidates = bp_array_new(placement->candidates, count);
 	state->words = calloc(2 * bp_stripes_most(count) + 1, sizeof(*state->words));
 	state->rooms = calloc(2 * count + 1, sizeof(*state->rooms));
-	if (!state->sites || !state->words || !state->rooms)
+	if (!state->candidates || !state->words || !state->rooms)
 		return -ENOMEM;
 	ret = measure(state, BTRFS_POLICY_KIND_DATA, BTRFS_BLOCK_GROUP_DATA);
 	if (!ret)
@@ -117,7 +118,7 @@ int bp_plan_state_init(struct bp_plan_state *state,
 
 void bp_plan_state_clear(struct bp_plan_state *state)
 {
-	bp_array_free(state->sites, state->site_count);
+	bp_array_free(state->candidates, state->candidate_count);
 	free(state->words);
 	for (size_t i = 0; i < state->now.made; i++)
 		free((uint64_t *)state->made[i].devids);

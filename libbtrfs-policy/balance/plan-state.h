@@ -53,8 +53,8 @@ struct bp_move {
 
 struct bp_plan_state {
 	const struct btrfs_policy_placement *placement;
-	struct bp_site *sites;
-	size_t site_count;
+	struct bp_candidate *candidates;
+	size_t candidate_count;
 	uint64_t *words;		/* devids and offsets of the chunk allocated last */
 	struct bp_tally now;
 	struct btrfs_policy_chunk *made;	/* each with its own devids and offsets */
@@ -66,7 +66,7 @@ struct bp_plan_state {
 	/* A chunk on empty devices: its stripes (0: none can be made), those off the first choice. */
 	uint32_t best_stripes[BTRFS_POLICY_KINDS][BP_PROFILES];
 	uint32_t best_off[BTRFS_POLICY_KINDS][BP_PROFILES];
-	uint64_t *rooms;		/* two for each site, of the step under way */
+	uint64_t *rooms;		/* two for each candidate, of the step under way */
 	enum btrfs_policy_kind short_kind; /* with BP_NO_SPARE */
 	uint64_t short_slack;		/* with BP_NO_SLACK: bytes below what must stay */
 };

@@ -65,13 +65,14 @@ static void account(struct btrfs_policy_plan *plan, const struct bp_plan_state *
 		    uint64_t change)
 {
 	for (uint32_t i = 0; i < stripes; i++) {
-		const struct bp_site *site = bp_site_find(state->sites, state->site_count,
+		const struct bp_candidate *candidate =
+			bp_candidate_find(state->candidates, state->candidate_count,
 							  devids[i]);
 		struct btrfs_policy_plan_device *device;
 
-		if (!site)
+		if (!candidate)
 			continue;
-		device = &plan->devices[site - state->sites];
+		device = &plan->devices[candidate - state->candidates];
 		device->bytes_after[kind] += change;
 		device->unallocated_after -= change;
 	}
@@ -125,10 +126,12 @@ static void set_spaces(struct btrfs_policy_plan *plan, const struct bp_plan_stat
 	const struct btrfs_policy_step_space *from = state->spaces;
 
 	for (size_t i = 0; i < state->now.spaces; i++) {
-		size_t at = bp_site_find(state->sites, state->site_count, from[i].devid) -
-			    state->sites;
+		size_t at =
+			bp_candidate_find(state->candidates, state->candidate_count,
+					  from[i].devid) -
+			    state->candidates;
 		uint64_t more = plan->devices[at].unallocated_before -
-				state->placement->sites[at].room;
+				state->placement->candidates[at].room;
 
 		plan->spaces[i] = (struct btrfs_policy_step_space){
 			.devid = from[i].devid, .before = from[i].before + more,

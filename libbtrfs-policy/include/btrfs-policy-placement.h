@@ -93,7 +93,7 @@ struct btrfs_policy_profile_usage {
 };
 
 /**
- * struct btrfs_policy_device_usage - what stands on one device
+ * struct btrfs_policy_device_usage - usage of one device
  * @devid: device
  * @size: bytes of it that btrfs uses
  * @unallocated: bytes without a chunk
@@ -102,7 +102,7 @@ struct btrfs_policy_profile_usage {
  * @misplaced_bytes: of @bytes, those that should not be here: stripes of a kind
  *	that the device's role excludes, and stripes of misplaced chunks on a
  *	device that is second choice for them
- * @role: role used for the judgement
+ * @role: role that the chunks of the device are judged by
  */
 struct btrfs_policy_device_usage {
 	uint64_t devid;

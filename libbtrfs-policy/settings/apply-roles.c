@@ -105,7 +105,7 @@ int bp_roles_check(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_device_r
 		[BTRFS_POLICY_KIND_SYSTEM] = BTRFS_BLOCK_GROUP_SYSTEM,
 	};
 	uint32_t before[BP_ARRAY_SIZE(types)];
-	_cleanup_free_ struct bp_site *sites = NULL;
+	_cleanup_free_ struct bp_candidate *candidates = NULL;
 	int ret = 0;
 
 	/* The default may come back, as in the kernel, where another one has left its tags. */
@@ -114,21 +114,22 @@ int bp_roles_check(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_device_r
 			return refuse(fs, BTRFS_DEVICE_ROLES_MIXED, roles[i].devid, NULL);
 	if (!count || force || fs->info.mixed)
 		return 0;
-	sites = calloc(fs->device_count, sizeof(*sites));
-	if (!sites)
+	candidates = calloc(fs->device_count, sizeof(*candidates));
+	if (!candidates)
 		return bp_nomem(fs);
 	for (size_t i = 0; i < fs->device_count; i++) {
-		sites[i].devid = fs->devices[i].pub.devid;
-		sites[i].role = fs->devices[i].pub.role;
-		sites[i].writeable = fs->devices[i].writeable;
+		candidates[i].devid = fs->devices[i].pub.devid;
+		candidates[i].role = fs->devices[i].pub.role;
+		candidates[i].writeable = fs->devices[i].writeable;
 	}
 	for (size_t i = 0; i < BP_ARRAY_SIZE(types); i++)
-		before[i] = bp_allowed_sites(sites, fs->device_count, types[i]);
+		before[i] = bp_allowed_candidates(candidates, fs->device_count, types[i]);
 	for (size_t i = 0; i < count; i++)
-		bp_site_find(sites, fs->device_count, roles[i].devid)->role = roles[i].role;
+		bp_candidate_find(candidates, fs->device_count, roles[i].devid)->role =
+			roles[i].role;
 	for (size_t i = 0; !ret && i < BP_ARRAY_SIZE(types); i++)
 		ret = check_kind(fs, i, before[i],
-				 bp_allowed_sites(sites, fs->device_count, types[i]));
+				 bp_allowed_candidates(candidates, fs->device_count, types[i]));
 	return ret;
 }
 

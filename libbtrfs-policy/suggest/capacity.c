@@ -12,19 +12,19 @@
 #define STEP_PART 64
 
 /* Fill the empty array with one kind; with @first only while it stands on first-choice devices. */
-static int fill(const struct bp_site *sites, size_t count, uint64_t type, bool first,
+static int fill(const struct bp_candidate *candidates, size_t count, uint64_t type, bool first,
 		uint64_t *bytes)
 {
-	_cleanup_free_ struct bp_site *left = calloc(count, sizeof(*left));
+	_cleanup_free_ struct bp_candidate *left = calloc(count, sizeof(*left));
 	_cleanup_free_ uint64_t *devids = calloc(bp_stripes_most(count), sizeof(*devids));
 	struct btrfs_policy_chunk made;
 	int ret = left && devids ? 0 : -ENOMEM;
 
 	*bytes = 0;
 	for (size_t i = 0; !ret && i < count; i++) {
-		left[i] = sites[i];
-		left[i].room = sites[i].size > BP_DEVICE_RESERVED ?
-			       sites[i].size - BP_DEVICE_RESERVED : 0;
+		left[i] = candidates[i];
+		left[i].room = candidates[i].size > BP_DEVICE_RESERVED ?
+			       candidates[i].size - BP_DEVICE_RESERVED : 0;
 	}
 	while (!ret && (ret = bp_select(left, count, type, &made, devids, NULL)) == 0) {
 		uint64_t room, number = UINT64_MAX;
@@ -33,14 +33,15 @@ static int fill(const struct bp_site *sites, size_t count, uint64_t type, bool f
 			break;
 		/* How often the same chunk can be made before another device would be better. */
 		for (uint32_t i = 0; i < made.stripes; i++) {
-			room = bp_site_find(left, count, devids[i])->room;
+			room = bp_candidate_find(left, count, devids[i])->room;
 			number = room < number ? room : number;
 		}
 		number /= made.stripe_length * STEP_PART;
 		number = number ? number : 1;
 		*bytes += number * made.length;
 		for (uint32_t i = 0; i < made.stripes; i++)
-			bp_site_find(left, count, devids[i])->room -= number * made.stripe_length;
+			bp_candidate_find(left, count, devids[i])->room -=
+				number * made.stripe_length;
 	}
 	return ret == -ENOSPC ? 0 : ret;
 }
@@ -48,7 +49,7 @@ static int fill(const struct bp_site *sites, size_t count, uint64_t type, bool f
 /* System chunks are too small to tell of, mixed ones ignore roles. */
 static int add_capacities(struct btrfs_policy_suggestion *suggestion,
 			  const struct btrfs_policy_placement *placement,
-			  const struct bp_site *before, const struct bp_site *after)
+			  const struct bp_candidate *before, const struct bp_candidate *after)
 {
 	const size_t count = placement->device_count;
 	int ret = 0;
@@ -78,7 +79,7 @@ static int add_capacities(struct btrfs_policy_suggestion *suggestion,
 }
 
 static int add_misfits(struct btrfs_policy_suggestion *suggestion, size_t count,
-		       const struct bp_site *before, const struct bp_site *after)
+		       const struct bp_candidate *before, const struct bp_candidate *after)
 {
 	static const uint64_t types[] = {
 		[BTRFS_POLICY_KIND_DATA] = BTRFS_BLOCK_GROUP_DATA,
@@ -94,9 +95,10 @@ static int add_misfits(struct btrfs_policy_suggestion *suggestion, size_t count,
 	for (size_t kind = 0; kind < BP_ARRAY_SIZE(types); kind++)
 		for (size_t i = 0; i < most; i++) {
 			const struct bp_profile *profile = bp_profile_at(i);
-			uint32_t left = bp_allowed_sites(after, count, types[kind]);
+			uint32_t left = bp_allowed_candidates(after, count, types[kind]);
 
-			if (bp_allowed_sites(before, count, types[kind]) >= profile->devs_min &&
+			if (bp_allowed_candidates(before, count, types[kind]) >=
+			    profile->devs_min &&
 			    left < profile->devs_min)
 				suggestion->misfits[suggestion->misfit_count++] =
 					(struct btrfs_policy_misfit){
@@ -107,7 +109,7 @@ static int add_misfits(struct btrfs_policy_suggestion *suggestion, size_t count,
 
 int bp_suggest_effects(struct btrfs_policy_suggestion *suggestion,
 		       const struct btrfs_policy_placement *placement,
-		       const struct bp_site *before, struct bp_site *after)
+		       const struct bp_candidate *before, struct bp_candidate *after)
 {
 	int ret = add_capacities(suggestion, placement, before, after);
 

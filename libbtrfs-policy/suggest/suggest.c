@@ -293,21 +293,21 @@ static int suggest_reads(struct btrfs_policy_fs *fs, struct btrfs_policy_suggest
 static int add_effects(struct btrfs_policy_suggestion *suggestion,
 		       const struct btrfs_policy_placement *placement)
 {
-	size_t size = placement->device_count * sizeof(struct bp_site);
-	_cleanup_free_ struct bp_site *after = malloc(size);
+	size_t size = placement->device_count * sizeof(struct bp_candidate);
+	_cleanup_free_ struct bp_candidate *after = malloc(size);
 
 	if (!after)
 		return -ENOMEM;
-	memcpy(after, placement->sites, size);
+	memcpy(after, placement->candidates, size);
 	for (size_t i = 0; i < suggestion->proposal_count; i++) {
 		const struct btrfs_policy_change *row = &suggestion->proposals[i];
 
 		if (row->devid)
 			btrfs_policy_role_parse(row->new_value,
-						&bp_site_find(after, placement->device_count,
-							      row->devid)->role);
+						&bp_candidate_find(after, placement->device_count,
+								   row->devid)->role);
 	}
-	return bp_suggest_effects(suggestion, placement, placement->sites, after);
+	return bp_suggest_effects(suggestion, placement, placement->candidates, after);
 }
 
 BP_PUBLIC int btrfs_policy_suggest(struct btrfs_policy_fs *fs,

@@ -35,6 +35,6 @@ struct btrfs_policy_suggestion {
  */
 int bp_suggest_effects(struct btrfs_policy_suggestion *suggestion,
 		       const struct btrfs_policy_placement *placement,
-		       const struct bp_site *before, struct bp_site *after);
+		       const struct bp_candidate *before, struct bp_candidate *after);
 
 #endif

@@ -83,7 +83,7 @@ static void add_device(struct btrfs_policy_placement *placement, uint64_t size, 
 {
 	size_t i = placement->device_count++;
 
-	placement->sites[i] = (struct bp_site){
+	placement->candidates[i] = (struct bp_candidate){
 		.devid = i + 1, .role = role, .writeable = true, .size = size, .room = size - end,
 	};
 	placement->devices[i] = (struct btrfs_policy_device_usage){
@@ -98,7 +98,7 @@ struct btrfs_policy_placement *large_array(const struct large_array *array, uint
 	uint64_t ends[LARGE_DEVICES + 1];
 
 	chance = 1;
-	placement->sites = zeroed(devices, sizeof(*placement->sites));
+	placement->candidates = zeroed(devices, sizeof(*placement->candidates));
 	placement->devices = zeroed(devices, sizeof(*placement->devices));
 	for (unsigned int i = 0; i <= devices; i++)
 		ends[i] = MiB;

@@ -48,7 +48,7 @@ static bool wanted(const struct btrfs_ioctl_balance_args *args, const struct fak
 }
 
 /* The devices as the allocator sees them: with roles where it knows them, else without. */
-static void fill_sites(struct fake *fake, struct bp_site *sites)
+static void fill_candidates(struct fake *fake, struct bp_candidate *candidates)
 {
 	uint64_t start;
 
@@ -57,23 +57,23 @@ static void fill_sites(struct fake *fake, struct bp_site *sites)
 		bool obeys = (fake->kernel == FAKE_OURS || fake->kernel == FAKE_HINT) &&
 			     !fake->allocator_errs;
 
-		sites[i] = (struct bp_site){
+		candidates[i] = (struct bp_candidate){
 			.devid = device->devid,
 			.role = obeys ? bp_role_from_disk(device->type) : 0,
 			.writeable = !device->missing,
 			.size = device->size,
 			.room = fake_unallocated(fake, device) - MiB,
 		};
-		sites[i].hole = fake_hole(fake, device, UINT64_MAX, &start);
+		candidates[i].hole = fake_hole(fake, device, UINT64_MAX, &start);
 	}
 }
 
 /* Into what is free in chunks of the type that are not misplaced. */
 static void move_into_free(struct fake *fake, size_t from, uint64_t *left)
 {
-	struct bp_site sites[FAKE_DEVICES];
+	struct bp_candidate candidates[FAKE_DEVICES];
 
-	fill_sites(fake, sites);
+	fill_candidates(fake, candidates);
 	for (size_t i = 0; i < fake->chunk_count && *left; i++) {
 		struct fake_chunk *to = &fake->chunks[i];
 		const struct btrfs_policy_chunk chunk = {
@@ -83,7 +83,7 @@ static void move_into_free(struct fake *fake, size_t from, uint64_t *left)
 		uint64_t part = to->length - to->used;
 
 		if (i == from || to->type != fake->chunks[from].type ||
-		    bp_judge(sites, fake->device_count, &chunk))
+		    bp_judge(candidates, fake->device_count, &chunk))
 			continue;
 		part = part < *left ? part : *left;
 		to->used += part;
@@ -97,11 +97,11 @@ static int move_part(struct fake *fake, uint64_t type, uint64_t *left)
 	struct fake_chunk *new = &fake->chunks[fake->chunk_count];
 	uint64_t devids[2 * FAKE_DEVICES];
 	struct btrfs_policy_chunk made;
-	struct bp_site sites[FAKE_DEVICES];
+	struct bp_candidate candidates[FAKE_DEVICES];
 	int ret;
 
-	fill_sites(fake, sites);
-	ret = bp_select(sites, fake->device_count, type, &made, devids, NULL);
+	fill_candidates(fake, candidates);
+	ret = bp_select(candidates, fake->device_count, type, &made, devids, NULL);
 	if (ret)
 		return ret;
 	new->type = type;

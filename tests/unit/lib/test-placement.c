@@ -136,6 +136,22 @@ static void dup_counts_once(void **state)
 	btrfs_policy_placement_free(placement);
 }
 
+/* An assumption sums all chunks again. */
+static void sums_start_anew(void **state)
+{
+	struct btrfs_policy_fs *fs = fake_open(&fake);
+	struct btrfs_policy_placement *placement = NULL;
+	const struct btrfs_policy_device_usage *device;
+
+	assert_int_equal(btrfs_policy_placement_read(fs, &placement), 0);
+	assert_int_equal(btrfs_policy_placement_assume(fs, placement, "data-only=1"), 0);
+	device = btrfs_policy_placement_device(placement, 2);
+	assert_int_equal(device->bytes[BTRFS_POLICY_KIND_METADATA], 2 * GiB);
+	assert_int_equal(device->chunks[BTRFS_POLICY_KIND_METADATA], 2);
+	btrfs_policy_placement_free(placement);
+	btrfs_policy_fs_unref(fs);
+}
+
 /* The first MiB of a device is never used, so it is no room. */
 static void the_first_mib_is_no_room(void **state)
 {
@@ -297,6 +313,7 @@ int main(void)
 		cmocka_unit_test_setup(sums, setup),
 		cmocka_unit_test_setup(stripes_of_profiles, setup),
 		cmocka_unit_test_setup(dup_counts_once, setup),
+		cmocka_unit_test_setup(sums_start_anew, setup),
 		cmocka_unit_test(the_first_mib_is_no_room),
 		cmocka_unit_test_setup(mixed_file_systems_ignore_roles, setup),
 		cmocka_unit_test_setup(a_remap_tree_without_remapped_chunks, setup),

@@ -88,17 +88,17 @@ static struct btrfs_policy_placement *show(void)
 	struct btrfs_policy_placement *placement = calloc(1, sizeof(*placement));
 
 	placement->devices = calloc(sim.device_count, sizeof(*placement->devices));
-	placement->sites = calloc(sim.device_count, sizeof(*placement->sites));
+	placement->candidates = calloc(sim.device_count, sizeof(*placement->candidates));
 	placement->device_count = sim.device_count;
 	for (int i = 0; i < sim.device_count; i++) {
 		const struct sim_device *device = &sim.devices[i];
 
-		placement->sites[i] = (struct bp_site){
+		placement->candidates[i] = (struct bp_candidate){
 			.devid = i + 1, .role = bp_role_from_disk(device->role),
 			.writeable = true, .size = device->size, .room = sim_free(device) - MiB,
 		};
 		placement->devices[i] = (struct btrfs_policy_device_usage){
-			.devid = i + 1, .role = placement->sites[i].role, .size = device->size,
+			.devid = i + 1, .role = placement->candidates[i].role, .size = device->size,
 			.unallocated = sim_free(device),
 		};
 	}

@@ -105,18 +105,18 @@ static void judge_chunks(void **state)
 {
 	for (size_t i = 0; i < BP_ARRAY_SIZE(verdicts); i++) {
 		const struct verdict *v = &verdicts[i];
-		struct bp_site sites[4];
+		struct bp_candidate candidates[4];
 		struct btrfs_policy_chunk chunk = {
 			.length = GiB, .stripe_length = GiB, .type = v->type,
 			.kind = bp_kind_of(v->type), .stripes = v->stripes, .devids = v->devids,
 		};
 
 		for (int j = 0; j < 4; j++)
-			sites[j] = (struct bp_site){
+			candidates[j] = (struct bp_candidate){
 				.devid = j + 1, .role = bp_role_from_disk(v->disk[j]),
 				.writeable = true, .size = 100 * GiB, .room = v->room[j] * GiB,
 			};
-		if (bp_judge(sites, 4, &chunk) != v->expected)
+		if (bp_judge(candidates, 4, &chunk) != v->expected)
 			fail_msg("%s: not %d", v->name, v->expected);
 	}
 }
@@ -124,7 +124,7 @@ static void judge_chunks(void **state)
 static void a_device_that_is_gone_is_no_place(void **state)
 {
 	const uint64_t devids[] = { 3, 4 };
-	struct bp_site sites[4] = {
+	struct bp_candidate candidates[4] = {
 		{ 1, BTRFS_POLICY_ROLE_METADATA_ONLY, false, 100 * GiB, 50 * GiB, 0, false, NULL },
 		{ 2, BTRFS_POLICY_ROLE_METADATA_ONLY, false, 100 * GiB, 50 * GiB, 0, false, NULL },
 		{ 3, BTRFS_POLICY_ROLE_DATA_PREFERRED, true, 100 * GiB, 50 * GiB, 0, false, NULL },
@@ -135,9 +135,9 @@ static void a_device_that_is_gone_is_no_place(void **state)
 		.kind = BTRFS_POLICY_KIND_METADATA, .stripes = 2, .devids = devids,
 	};
 
-	assert_int_equal(bp_judge(sites, 4, &chunk), BTRFS_POLICY_PLACED);
-	sites[0].writeable = true;
-	assert_int_equal(bp_judge(sites, 4, &chunk), BTRFS_POLICY_ON_SECOND_CHOICE);
+	assert_int_equal(bp_judge(candidates, 4, &chunk), BTRFS_POLICY_PLACED);
+	candidates[0].writeable = true;
+	assert_int_equal(bp_judge(candidates, 4, &chunk), BTRFS_POLICY_ON_SECOND_CHOICE);
 }
 
 static void kinds_have_names(void **state)
