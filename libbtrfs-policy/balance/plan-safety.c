@@ -78,7 +78,7 @@ static uint64_t allocatable(const struct bp_plan_state *state, const uint64_t *m
 
 		if (candidate->writeable && !bp_excluded(candidate, type))
 			add_space(&space, bp_candidate_room_for(candidate, type) +
-					(more ? more[i] : 0));
+					  (more ? more[i] : 0));
 	}
 	return space_for(&space, profile->copies / profile->dev_stripes + profile->parity) /
 	       profile->dev_stripes;
