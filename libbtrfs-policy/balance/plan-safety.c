@@ -29,59 +29,36 @@ static uint32_t candidates_with_space(const struct bp_plan_state *state, uint64_
 
 /* ---- Slack -------------------------------------------------------------- */
 
-/* Unallocated bytes of devices: the sum, and the largest three, largest first. */
-struct space {
-	uint64_t sum;
-	uint64_t top[3];
-};
-
-static void add_space(struct space *space, uint64_t bytes)
-{
-	space->sum += bytes;
-
-	for (size_t i = 0; i < 3; i++) {
-		uint64_t larger = space->top[i];
-
-		if (bytes > larger) {
-			space->top[i] = bytes;
-			bytes = larger;
-		}
-	}
-}
-
-/*
- * Bytes that fit if each is stored on @copies (1 to 4) different devices. A device
- * larger than an equal share of what is left holds one copy of everything and can
- * hold no more, the rest is up to the others.
- */
-static uint64_t space_for(const struct space *space, uint32_t copies)
-{
-	uint64_t left = space->sum;
-
-	for (size_t i = 0; copies > 1 && space->top[i] > left / copies; i++, copies--)
-		left -= space->top[i];
-	return left / copies;
-}
-
 /*
  * Bytes of metadata that fit into new chunks, reckoned as the kernel's reservations do.
- * For parity that is less than there is, but errs on the safe side.
+ * Each copy or parity goes to its own device, so a device larger than an equal share of
+ * what is left holds one of everything and no more. For parity that errs on the safe side.
  */
 static uint64_t allocatable(const struct bp_plan_state *state, const uint64_t *more)
 {
 	uint64_t type = state->now.stocks[BTRFS_POLICY_KIND_METADATA].type;
 	const struct bp_profile *profile = bp_profile_of(type);
-	struct space space = {};
+	uint32_t copies = profile->copies / profile->dev_stripes + profile->parity;
+	uint64_t left = 0, largest[3] = {};
 
 	for (size_t i = 0; i < state->candidate_count; i++) {
 		const struct bp_candidate *candidate = &state->candidates[i];
+		uint64_t bytes;
 
-		if (candidate->writeable && !bp_excluded(candidate, type))
-			add_space(&space, bp_candidate_room_for(candidate, type) +
-					  (more ? more[i] : 0));
+		if (!candidate->writeable || bp_excluded(candidate, type))
+			continue;
+		bytes = bp_candidate_room_for(candidate, type) + (more ? more[i] : 0);
+		left += bytes;
+		for (size_t j = 0; j < 3; j++) {
+			uint64_t smaller = bytes < largest[j] ? bytes : largest[j];
+
+			largest[j] = max_u64(bytes, largest[j]);
+			bytes = smaller;
+		}
 	}
-	return space_for(&space, profile->copies / profile->dev_stripes + profile->parity) /
-	       profile->dev_stripes;
+	for (size_t i = 0; copies > 1 && largest[i] > left / copies; i++, copies--)
+		left -= largest[i];
+	return left / copies / profile->dev_stripes;
 }
 
 /*
