@@ -6,7 +6,6 @@
  * - metadata keeps its slack: what it can still take, in its chunks and as new
  *   ones, does not fall below the floor, nor any further if it is below.
  */
-#include "device-role-core.h"
 #include "balance/plan-state.h"
 
 #define GLOBAL_RESERVE_MAX (512ULL * 1024 * 1024)
