@@ -396,17 +396,6 @@ static void print_text(const struct btrfs_policy_fs *fs, const struct view *view
 
 /* ---- One file system, or all -------------------------------------------- */
 
-/* The bits that -c adds to the exit status. */
-static int check_status(const struct btrfs_policy_fs *fs, const struct view *view)
-{
-	bool unknown = btrfs_policy_fs_info(fs)->offline && btrfs_policy_fs_info(fs)->missing;
-
-	return (unknown ? STATUS_FAILURE : STATUS_OK) |
-	       (nearly_full(view) ? STATUS_METADATA_FULL : 0) |
-	       (btrfs_policy_placement_totals(view->placement)->misplaced_chunks ?
-		STATUS_MISPLACED : 0);
-}
-
 /* @object is NULL or receives the JSON. */
 static int show_one(const struct run *run, struct btrfs_policy_fs *fs, json_object **object)
 {
@@ -418,6 +407,7 @@ static int show_one(const struct run *run, struct btrfs_policy_fs *fs, json_obje
 		.threshold = args->threshold ? args->threshold : NEARLY_FULL_PERCENT,
 	};
 	int ret = btrfs_policy_placement_read(fs, &placement);
+	bool unknown;
 
 	if (!ret && args->assume)
 		ret = btrfs_policy_placement_assume(fs, placement, args->assume);
@@ -435,7 +425,12 @@ static int show_one(const struct run *run, struct btrfs_policy_fs *fs, json_obje
 		*object = usage_json(fs, &view, args->check);
 	else
 		print_text(fs, &view, args);
-	return args->check ? check_status(fs, &view) : STATUS_OK;
+	if (!args->check)
+		return STATUS_OK;
+	unknown = btrfs_policy_fs_info(fs)->offline && btrfs_policy_fs_info(fs)->missing;
+	return (unknown ? STATUS_FAILURE : STATUS_OK) |
+	       (nearly_full(&view) ? STATUS_METADATA_FULL : 0) |
+	       (btrfs_policy_placement_totals(placement)->misplaced_chunks ? STATUS_MISPLACED : 0);
 }
 
 /* Bits of all of them, and of the statuses without bits the worst. */

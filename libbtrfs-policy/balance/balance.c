@@ -87,16 +87,6 @@ static const struct btrfs_policy_chunk *next_chunk(const struct run *run)
 
 /* ---- Deferred chunks ---------------------------------------------------- */
 
-static int rescan(struct run *run);
-
-static int defer(struct run *run, uint64_t logical)
-{
-	if (!run->deferred++)
-		run->moved_since = false;
-	*fate_of(run, logical) = DEFERRED;
-	return rescan(run);
-}
-
 /* All deferred chunks, if another one has moved: there may be space now. */
 static bool try_again(struct run *run)
 {
@@ -326,8 +316,12 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 	ret = bp_relocate(run->fs, chunk, &moved, &paused);
 	if (ret == -EBUSY && run->options.enqueue)
 		return tick(run) ? stop(run) : 0;
-	if (ret == -ENOSPC)
-		return defer(run, chunk->logical);
+	if (ret == -ENOSPC) {
+		if (!run->deferred++)
+			run->moved_since = false;
+		*fate_of(run, chunk->logical) = DEFERRED;
+		return rescan(run);
+	}
 	if (ret) {
 		run->report->end = end_of(ret, paused);
 		return ret;

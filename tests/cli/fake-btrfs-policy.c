@@ -200,7 +200,7 @@ static void make_impatient(void)
 }
 
 /* An earlier run was paused; resuming it returns an error. */
-static void make_interrupted(int result, uint64_t state)
+static void make_earlier_run(int result, uint64_t state)
 {
 	make_tagged();
 	machine.interrupted.flags = BTRFS_BALANCE_METADATA;
@@ -212,14 +212,14 @@ static void make_interrupted(int result, uint64_t state)
 	fake_set_file(&machine, FAKE_FSID "/exclusive_operation", "balance paused");
 }
 
-static void make_interrupted_canceled(void)
+static void make_earlier_run_canceled(void)
 {
-	make_interrupted(-ECANCELED, BTRFS_BALANCE_STATE_CANCEL_REQ);
+	make_earlier_run(-ECANCELED, BTRFS_BALANCE_STATE_CANCEL_REQ);
 }
 
-static void make_interrupted_paused(void)
+static void make_earlier_run_paused(void)
 {
-	make_interrupted(-ECANCELED, BTRFS_BALANCE_STATE_PAUSE_REQ);
+	make_earlier_run(-ECANCELED, BTRFS_BALANCE_STATE_PAUSE_REQ);
 }
 
 /* Whatever the test inherits: a terminal's program, or one in the background of a script. */
@@ -417,8 +417,8 @@ static const struct {
 	{ "hung-up", make_hung_up },
 	{ "nohup", make_nohup },
 	{ "impatient", make_impatient },
-	{ "leftover-canceled", make_interrupted_canceled },
-	{ "leftover-paused", make_interrupted_paused },
+	{ "leftover-canceled", make_earlier_run_canceled },
+	{ "leftover-paused", make_earlier_run_paused },
 	{ "stubborn", make_stubborn },
 	{ "two-mounts", make_two_mounts },
 	{ "no-mounts", make_no_mounts },
