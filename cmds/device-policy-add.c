@@ -124,8 +124,8 @@ static const char *const add_details[] = {
 	"Add block devices like 'btrfs device add', with their role, so that no chunk",
 	"of the wrong kind is allocated on them first. All devices are checked before",
 	"the first is changed. If a device fails, those added before it stay.",
-	"Contents are not discarded. The last word is <path> unless it names a device.",
-	"Kernels that ignore roles accept only data-preferred.",
+	"Contents are not discarded. The last word is <path> unless it names a",
+	"device. Kernels that ignore roles accept only data-preferred.",
 	NULL
 };
 
