@@ -78,18 +78,6 @@ void btrfs_leaf_readahead_add(struct leaf_readahead *ra,
 	btrfs_node_key_to_cpu(node, &place->first_key, slot);
 }
 
-/*
- * The slot, in its parent, of the node after that of level 1 in @path, or -1.  A
- * walk comes to a halt there if it has not been read ahead.
- */
-int btrfs_leaf_readahead_next_node(const struct btrfs_path *path)
-{
-	const struct extent_buffer *parent = path->nodes[2];
-	const int slot = path->slots[2] + 1;
-
-	return parent && slot < btrfs_header_nritems(parent) ? slot : -1;
-}
-
 /* A leaf of which nothing but its place is known. */
 void btrfs_leaf_readahead_add_block(struct leaf_readahead *ra, u64 bytenr)
 {
@@ -150,132 +138,47 @@ static int leaf_window(const struct btrfs_fs_info *fs_info)
 	return max_t(u32, window, SZ_128K) / fs_info->nodesize;
 }
 
-/*
- * The node that @path comes to after the one of level 1 it is in, if that is in
- * memory.  Only in trees that do not change: there it needs no lock.
- */
-static struct extent_buffer *following_node(struct btrfs_fs_info *fs_info,
-					    const struct btrfs_path *path)
+static bool leaf_in_memory(const struct extent_buffer *node, int slot)
 {
-	const struct extent_buffer *parent = path->nodes[2];
-	const int slot = path->slots[2] + 1;
 	struct extent_buffer *eb;
 
-	if (!path->search_commit_root || !path->skip_locking || !parent ||
-	    slot >= btrfs_header_nritems(parent))
-		return NULL;
-
-	eb = find_extent_buffer(fs_info, btrfs_node_blockptr(parent, slot));
-	if (!eb)
-		return NULL;
-	if (btrfs_buffer_uptodate(eb, btrfs_node_ptr_generation(parent, slot), NULL) == 1)
-		return eb;
-	free_extent_buffer(eb);
-	return NULL;
-}
-
-/* The leaves of a node and of the one after it, if that is known, counted through. */
-struct leaf_range {
-	const struct extent_buffer *node;
-	struct extent_buffer *following;
-	int nr_node;
-	int nr;
-};
-
-static const struct extent_buffer *leaf_parent(const struct leaf_range *range, int *n)
-{
-	if (*n < range->nr_node)
-		return range->node;
-	*n -= range->nr_node;
-	return range->following;
-}
-
-static bool leaf_in_memory(struct btrfs_fs_info *fs_info,
-			   const struct leaf_range *range, int n)
-{
-	const struct extent_buffer *parent = leaf_parent(range, &n);
-	struct extent_buffer *eb;
-
-	eb = find_extent_buffer(fs_info, btrfs_node_blockptr(parent, n));
+	eb = find_extent_buffer(node->fs_info, btrfs_node_blockptr(node, slot));
 	if (!eb)
 		return false;
 	free_extent_buffer(eb);
 	return true;
 }
 
-/* From the node at level 1 of @path on, which is enough for leaf @last of it. */
-static void get_range(struct btrfs_fs_info *fs_info, const struct btrfs_path *path,
-		      const struct extent_buffer *node, int last,
-		      struct leaf_range *range)
-{
-	range->node = node;
-	range->following = NULL;
-	range->nr_node = btrfs_header_nritems(node);
-	range->nr = range->nr_node;
-	if (last < range->nr_node)
-		return;
-	range->following = following_node(fs_info, path);
-	if (range->following)
-		range->nr += btrfs_header_nritems(range->following);
-}
-
-static void put_range(const struct leaf_range *range)
-{
-	if (range->following)
-		free_extent_buffer(range->following);
-}
-
-static void add_range_of_leaves(struct leaf_readahead *ra, const struct leaf_range *range,
-				int first, int last)
-{
-	for (int i = first; i <= last; i++) {
-		int slot = i;
-		const struct extent_buffer *parent = leaf_parent(range, &slot);
-
-		btrfs_leaf_readahead_add(ra, parent, slot);
-	}
-}
-
-/* Read ahead leaves @first to @last. */
-static void readahead_range(struct btrfs_fs_info *fs_info,
-			    const struct leaf_range *range, int first, int last)
-{
-	struct leaf_readahead *ra;
-
-	ra = btrfs_leaf_readahead_alloc(fs_info, last - first + 1);
-	if (!ra)
-		return;
-	add_range_of_leaves(ra, range, first, last);
-	btrfs_leaf_readahead_submit(ra);
-	btrfs_leaf_readahead_free(ra);
-}
-
 /*
- * Readahead for READA_FORWARD_BATCH, by someone who is going to visit all
+ * Readahead for READA_FORWARD_BATCH, for a walk that is going to visit all
  * leaves from @slot on, whether or not they are close to each other.
  *
- * The window is refilled when half of it is used, all in one go.  No state is
- * needed for that: the leaf in the middle of the window is in memory as long as
- * the last refill lasts.  A batch has the leaf that is wanted now.
+ * The window ends with the node.  It is refilled when half of it is used, all in
+ * one go.  No state is needed for that: the leaf in the middle of the window is in
+ * memory as long as the last refill lasts.  A batch has the leaf that is wanted now.
  */
-void btrfs_readahead_batch(const struct btrfs_path *path,
-			   struct extent_buffer *node, int slot)
+void btrfs_readahead_batch(struct extent_buffer *node, int slot)
 {
 	struct btrfs_fs_info *fs_info = node->fs_info;
-	struct leaf_range range;
-	int window;
+	const int end = btrfs_header_nritems(node);
+	const int window = leaf_window(fs_info);
+	struct leaf_readahead *ra;
 
 	/* Nodes are visited rarely, one ahead is enough. */
 	if (btrfs_header_level(node) > 1) {
-		if (slot + 1 < btrfs_header_nritems(node))
+		if (slot + 1 < end)
 			btrfs_readahead_node_child(node, slot + 1);
 		return;
 	}
 
-	window = leaf_window(fs_info);
-	get_range(fs_info, path, node, slot + window, &range);
 	/* One early, so that no batch is waited for with nothing behind it. */
-	if (!leaf_in_memory(fs_info, &range, min(slot + window / 2 + 1, range.nr - 1)))
-		readahead_range(fs_info, &range, slot, min(slot + window, range.nr - 1));
-	put_range(&range);
+	if (leaf_in_memory(node, min(slot + window / 2 + 1, end - 1)))
+		return;
+	ra = btrfs_leaf_readahead_alloc(fs_info, min(window + 1, end - slot));
+	if (!ra)
+		return;
+	for (int i = slot; i < min(slot + window + 1, end); i++)
+		btrfs_leaf_readahead_add(ra, node, i);
+	btrfs_leaf_readahead_submit(ra);
+	btrfs_leaf_readahead_free(ra);
 }

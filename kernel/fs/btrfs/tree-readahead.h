@@ -9,7 +9,6 @@
 #include <linux/types.h>
 
 struct btrfs_fs_info;
-struct btrfs_path;
 struct extent_buffer;
 struct leaf_readahead;
 
@@ -17,12 +16,10 @@ struct leaf_readahead *btrfs_leaf_readahead_alloc(struct btrfs_fs_info *fs_info,
 						  unsigned int max);
 void btrfs_leaf_readahead_add(struct leaf_readahead *ra,
 			      const struct extent_buffer *node, int slot);
-int btrfs_leaf_readahead_next_node(const struct btrfs_path *path);
 void btrfs_leaf_readahead_add_block(struct leaf_readahead *ra, u64 bytenr);
 void btrfs_leaf_readahead_submit(struct leaf_readahead *ra);
 void btrfs_leaf_readahead_free(struct leaf_readahead *ra);
 
-void btrfs_readahead_batch(const struct btrfs_path *path,
-			   struct extent_buffer *node, int slot);
+void btrfs_readahead_batch(struct extent_buffer *node, int slot);
 
 #endif
