@@ -22,6 +22,15 @@ on_disks() {
 	! lab_chunks /dev/labda | grep '^METADATA' | grep -qE ' [0-9]+ .*[4-9]'
 }
 
+# The bars of the page are those of this array.
+bars_are_shown() {
+	local bar
+
+	btrfs device policy usage "$LAB_MNT" | grep '^ *[0-9]* \[.*\]$' | while IFS= read -r bar; do
+		grep -qFx -- "$bar" "$pages/guide/ssd-metadata.md" || { diag "$bar"; return 1; }
+	done
+}
+
 # What has to be true behind some of them.
 after() {
 	case $1 in
@@ -29,13 +38,15 @@ after() {
 		is "$(btrfs device policy get role "$LAB_MNT" | awk 'NR > 2 { print $3 }' | xargs)" \
 			'data-preferred data-preferred data-preferred metadata-only metadata-only' 'added with their role' ;;
 	'btrfs device policy tag metadata-only'*)
-		is "$(btrfs device policy get role 4 "$LAB_MNT")" metadata-only 'the SSDs have their role' ;;
+		is "$(btrfs device policy get role 4 "$LAB_MNT")" metadata-only 'the SSDs have their role'
+		[ "$page" = man/btrfs-device-policy.rst ] || try 'the guide shows these bars' bars_are_shown ;;
 	'btrfs device policy tag data-only'*) back=yes ;;
 	'btrfs balance --preferred'*)
 		if [ "$back" ]; then
 			try 'metadata is on the disks alone' on_disks
 		else
 			try 'metadata is on the SSDs alone' on_ssds
+			[ "$page" = man/btrfs-device-policy.rst ] || try 'the guide shows these bars' bars_are_shown
 		fi ;;
 	*'usage -T -c'*) try 'metadata can grow to more than ten times its size' lab_metadata_has_room ;;
 	*'policy restore'*)
@@ -52,7 +63,7 @@ lab_fill "$LAB_MNT/data" 64
 sum=$(lab_sum "$LAB_MNT/data")
 sync
 follow() {	# PAGE COMMANDS-AT-LEAST
-	local command said status dry back=
+	local page=$1 command said status dry back=
 
 	is "$([ "$(commands "$1" | wc -l)" -ge "$2" ] && echo yes)" yes "$1 has commands"
 	while read -r command <&3; do
