@@ -23,7 +23,7 @@
 #define SEND_LEAVES_RECENT	32
 /* Without a head, those after it are read as well: the next files are likely there. */
 #define SEND_LEAVES_AHEAD	3
-/* With more references than that send does not look for clones. */
+/* Send does not look for clones of an extent with more references. */
 #define SEND_LEAVES_MAX_REFS	1024
 /* How many leaves are collected at most, besides a window, before they are read. */
 #define SEND_LEAVES_WANTED	1024
@@ -178,7 +178,7 @@ static void add_references(struct send_leaves *leaves, const struct send_extent 
 	const unsigned long end = (unsigned long)item + btrfs_item_size(leaf, slot);
 	unsigned long ptr = (unsigned long)(item + 1);
 
-	/* Since the file was looked at a tree block may have been allocated there. */
+	/* The extent may have been freed since, and hold a tree block now. */
 	if (!(btrfs_extent_flags(leaf, item) & BTRFS_EXTENT_FLAG_DATA))
 		return;
 	if (refs < 2 || refs > SEND_LEAVES_MAX_REFS)
@@ -286,7 +286,7 @@ void btrfs_send_leaves_read(struct send_leaves *leaves, struct send_extent **ext
 {
 	struct rw_semaphore *sem = &leaves->root->fs_info->commit_root_sem;
 
-	/* Blocks of commit roots stay what they are under this only. */
+	/* The blocks of commit roots are stable only while this is held. */
 	down_read(sem);
 	for (unsigned int n = 0; n < nr; n++) {
 		add_lookups(leaves, extents[n]);

@@ -22,13 +22,15 @@ on_disks() {
 	! lab_chunks /dev/labda | grep '^METADATA' | grep -qE ' [0-9]+ .*[4-9]'
 }
 
-# The bars of the page are those of this array.
+# The bars of the page are those of this array, one for each of the five devices.
 bars_are_shown() {
-	local bar
+	local bar shown=0
 
-	btrfs device policy usage "$LAB_MNT" | grep '^ *[0-9]* \[.*\]$' | while IFS= read -r bar; do
+	while IFS= read -r bar; do
 		grep -qFx -- "$bar" "$pages/guide/ssd-metadata.md" || { diag "$bar"; return 1; }
-	done
+		shown=$((shown + 1))
+	done < <(btrfs device policy usage "$LAB_MNT" | grep '^ *[0-9]* \[.*\]$')
+	[ $shown = 5 ]
 }
 
 # What has to be true behind some of them.
