@@ -6,7 +6,6 @@
  * - metadata keeps its slack: the bytes that it can still grow by, in its chunks and
  *   as new ones, do not fall below the floor, nor any further if below.
  */
-#include "device-role-core.h"
 #include "balance/plan-state.h"
 
 #define GLOBAL_RESERVE_MAX (512ULL * 1024 * 1024)
@@ -29,22 +28,36 @@ static uint32_t candidates_with_space(const struct bp_plan_state *state, uint64_
 
 /* ---- Slack -------------------------------------------------------------- */
 
-/* Bytes of metadata that fit into new chunks, reckoned as the kernel's reservations do. */
+/*
+ * Bytes of metadata that fit into new chunks, reckoned as the kernel's reservations do.
+ * Each copy or parity goes to its own device, so a device larger than an equal share of
+ * what is left holds one of everything and no more. For parity that errs on the safe side.
+ */
 static uint64_t allocatable(const struct bp_plan_state *state, const uint64_t *more)
 {
 	uint64_t type = state->now.stocks[BTRFS_POLICY_KIND_METADATA].type;
 	const struct bp_profile *profile = bp_profile_of(type);
-	struct btrfs_role_space space = {};
+	uint32_t copies = profile->copies / profile->dev_stripes + profile->parity;
+	uint64_t left = 0, largest[3] = {};
 
 	for (size_t i = 0; i < state->candidate_count; i++) {
 		const struct bp_candidate *candidate = &state->candidates[i];
+		uint64_t bytes;
 
-		if (candidate->writeable && !bp_excluded(candidate, type))
-			btrfs_role_space_add(&space, bp_candidate_free_space_for(candidate, type) +
-						     (more ? more[i] : 0));
+		if (!candidate->writeable || bp_excluded(candidate, type))
+			continue;
+		bytes = bp_candidate_free_space_for(candidate, type) + (more ? more[i] : 0);
+		left += bytes;
+		for (size_t j = 0; j < 3; j++) {
+			uint64_t smaller = bytes < largest[j] ? bytes : largest[j];
+
+			largest[j] = max_u64(bytes, largest[j]);
+			bytes = smaller;
+		}
 	}
-	return btrfs_role_space_for(&space, profile->copies / profile->dev_stripes +
-					    profile->parity) / profile->dev_stripes;
+	for (size_t i = 0; copies > 1 && largest[i] > left / copies; i++, copies--)
+		left -= largest[i];
+	return left / copies / profile->dev_stripes;
 }
 
 /*

@@ -329,37 +329,6 @@ u64 btrfs_role_available(struct btrfs_device_info *info, u32 nr,
 	return bytes;
 }
 
-void btrfs_role_space_add(struct btrfs_role_space *space, u64 bytes)
-{
-	space->sum += bytes;
-
-	for (u32 i = 0; i < BTRFS_ROLE_MAX_COPIES - 1; i++) {
-		u64 larger = space->top[i];
-
-		if (bytes > larger) {
-			space->top[i] = bytes;
-			bytes = larger;
-		}
-	}
-}
-
-/*
- * Bytes that fit if each is stored on @copies (1 to BTRFS_ROLE_MAX_COPIES)
- * different devices. A device larger than an equal share of what is left holds
- * one copy of everything and can hold no more, the rest is up to the others.
- */
-u64 btrfs_role_space_for(const struct btrfs_role_space *space, u32 copies)
-{
-	u64 left = space->sum;
-
-	for (u32 i = 0; copies > 1; i++, copies--) {
-		if (space->top[i] <= div_u64(left, copies))
-			break;
-		left -= space->top[i];
-	}
-	return div_u64(left, copies);
-}
-
 /*
  * Number of devices of the chunk with misplaced stripes: all that exclude its
  * kind, and those that a first choice device could relieve.

@@ -79,17 +79,6 @@ struct btrfs_role_chunk {
 	u32 vacant;
 };
 
-/*
- * Unallocated bytes of some devices, kept so that the room for chunks with up to
- * four copies can be read off: the sum, and the largest three, largest first.
- */
-struct btrfs_role_space {
-	u64 sum;
-	u64 top[3];
-};
-
-#define BTRFS_ROLE_MAX_COPIES		4
-
 const char *btrfs_role_name(u8 role);
 int btrfs_role_parse(const char *buf, size_t len);
 u8 btrfs_role_from_disk(u64 type);
@@ -112,8 +101,6 @@ u32 btrfs_role_next(struct btrfs_device_info *info, u32 nr,
 		    const struct btrfs_role_profile *profile, u64 max_avail);
 u64 btrfs_role_available(struct btrfs_device_info *info, u32 nr,
 			 const struct btrfs_role_profile *profile);
-void btrfs_role_space_add(struct btrfs_role_space *space, u64 bytes);
-u64 btrfs_role_space_for(const struct btrfs_role_space *space, u32 copies);
 
 u32 btrfs_role_misplaced(const struct btrfs_role_chunk *chunk,
 			 const struct btrfs_role_profile *profile);

@@ -19,26 +19,6 @@
 /* Chunks that a replace allocates for one block group at most. */
 #define REPLACE_CHUNKS_MAX	16
 
-/*
- * Can device replace copy a block group that cannot be made read-only?
- *
- * Other block groups take the writes while one is read-only, or a new one does.
- * When a device is missing, roles may leave too few devices for a new one, and
- * the replace would fail that is to end this state.
- *
- * Tree blocks are not overwritten in place. A tree block in the commit root keeps
- * its place until the next transaction is committed. Scrub finishes what it has
- * looked up before that, and each write goes to the target device as well. So
- * the copy never overwrites a newer block. This does not hold for data, which
- * can be NOCOW, for RAID56, where scrub reads full stripes, and for zones.
- */
-bool btrfs_device_role_copies_writeable(const struct btrfs_block_group *bg)
-{
-	const u64 read_only = BTRFS_BLOCK_GROUP_DATA | BTRFS_BLOCK_GROUP_RAID56_MASK;
-
-	return !(bg->flags & read_only) && !btrfs_is_zoned(bg->fs_info);
-}
-
 /* One task at a time; the other ones that ignore roles do not wait for this one. */
 static void start_ignoring(struct btrfs_fs_info *fs_info)
 {
@@ -111,8 +91,7 @@ bool btrfs_device_role_last_resort(struct btrfs_fs_info *fs_info, u64 flags)
 
 /*
  * Make a block group read-only that device replace has to copy and for which
- * btrfs_inc_block_group_ro() has found no space. Where it can be copied while it
- * is writeable, that is final: -ENOSPC.
+ * btrfs_inc_block_group_ro() has found no space.
  *
  * Dirty data counts as used. Writing it may be all it takes. If not, other
  * devices have to take what is written meanwhile, also those whose roles exclude
@@ -126,7 +105,7 @@ int btrfs_device_role_replace_ro(struct btrfs_block_group *bg)
 	struct btrfs_fs_info *fs_info = bg->fs_info;
 	int ret;
 
-	if (btrfs_is_zoned(fs_info) || btrfs_device_role_copies_writeable(bg))
+	if (btrfs_is_zoned(fs_info))
 		return -ENOSPC;
 
 	ret = btrfs_start_delalloc_roots(fs_info, LONG_MAX, false);

@@ -127,7 +127,7 @@ static void apply_types(struct btrfs_fs_info *fs_info,
 	}
 	/* Pairs with the acquire in get_placement_class(). */
 	smp_store_release(&fs_info->roles.generation, fs_info->roles.generation + 1);
-	btrfs_device_role_update_space(fs_info);
+	btrfs_update_per_profile_avail(fs_info);
 	/* What was full may find room on other devices now. */
 	btrfs_clear_space_info_full(fs_info);
 }

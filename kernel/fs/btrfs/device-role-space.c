@@ -2,11 +2,9 @@
 
 /*
  * Device roles in the accounting of space: what metadata, data and system chunks
- * can still get from the devices that roles leave them.
- *
- * The reservation path is hot and takes no lock that would let it look at the
- * devices, so it reads sums. They are made anew from all writeable devices
- * wherever free_chunk_space or these devices change, so they cannot drift.
+ * can still get from the devices that roles leave them. The sums are made anew
+ * from all writeable devices by btrfs_update_per_profile_avail(), so they cannot
+ * drift.
  */
 
 #include <linux/workqueue.h>
@@ -17,7 +15,8 @@
 #include "volumes.h"
 
 struct role_sums {
-	struct btrfs_role_space space[ROLE_SHARE_NR];
+	struct btrfs_avail_sums metadata;
+	struct btrfs_avail_sums shares[ROLE_SHARE_NR];
 	struct btrfs_role_kind_state kinds[2];
 	/* Bytes of the devices of the first choice, and the useful part of one. */
 	u64 first_size[2];
@@ -55,22 +54,15 @@ static bool add_sizes(const struct btrfs_fs_info *fs_info, struct role_sums *sum
 	return roles;
 }
 
-/* What is unallocated of @device, less @reserved, and nothing if less than @least. */
-static u64 unallocated(const struct btrfs_device *device, u64 reserved, u64 least)
-{
-	const u64 taken = device->bytes_used + reserved;
-
-	if (device->total_bytes < taken + least)
-		return 0;
-	return device->total_bytes - taken;
-}
-
 static void add_unallocated(const struct btrfs_fs_info *fs_info,
 			    const struct btrfs_device *device,
 			    struct role_sums *sums)
 {
-	const u64 bytes = unallocated(device,
-			btrfs_device_role_system_room(fs_info, device, 0), 0);
+	const u64 reserved = max_t(u64, BTRFS_DEVICE_RANGE_RESERVED,
+				   btrfs_device_role_system_room(fs_info, device, 0));
+	const u64 all = device->total_bytes > device->bytes_used ?
+			device->total_bytes - device->bytes_used : 0;
+	const u64 bytes = all > reserved ? all - reserved : 0;
 
 	for (int kind = 0; kind < 2; kind++) {
 		const enum btrfs_role_rank rank = rank_of(fs_info, device, kind);
@@ -88,24 +80,29 @@ static void add_unallocated(const struct btrfs_fs_info *fs_info,
 	}
 
 	if (rank_of(fs_info, device, BTRFS_ROLE_KIND_DATA) == BTRFS_ROLE_RANK_EXCLUDED)
-		btrfs_role_space_add(&sums->space[ROLE_SHARE_OWN], bytes);
+		btrfs_add_avail(&sums->shares[ROLE_SHARE_OWN], bytes);
 	if (rank_of(fs_info, device, BTRFS_ROLE_KIND_METADATA) == BTRFS_ROLE_RANK_EXCLUDED)
 		return;
-	btrfs_role_space_add(&sums->space[ROLE_SHARE_METADATA], bytes);
+	btrfs_add_avail(&sums->metadata, bytes);
 	/* In pieces smaller than the chunk of mkfs there is nothing to rely on. */
-	btrfs_role_space_add(&sums->space[ROLE_SHARE_SYSTEM],
-			     unallocated(device, 0, SZ_8M));
+	if (all >= SZ_8M && !btrfs_is_zoned(fs_info))
+		btrfs_add_avail(&sums->shares[ROLE_SHARE_SYSTEM], all);
 }
 
-static void publish(struct btrfs_role_state *roles, struct role_sums *sums)
+static void publish(struct btrfs_fs_info *fs_info, struct role_sums *sums)
 {
+	struct btrfs_fs_devices *fs_devices = fs_info->fs_devices;
+
+	spin_lock(&fs_devices->per_profile_lock);
 	for (int share = 0; share < ROLE_SHARE_NR; share++) {
-		for (int i = 0; i < BTRFS_ROLE_MAX_COPIES; i++)
-			atomic64_set(&roles->space[share][i],
-				     btrfs_role_space_for(&sums->space[share], i + 1));
+		for (int i = 0; i < BTRFS_NR_RAID_TYPES; i++)
+			fs_devices->role_avail[share][i] =
+				btrfs_profile_avail(&sums->shares[share], i);
 	}
+	spin_unlock(&fs_devices->per_profile_lock);
+
 	for (int kind = 0; kind < 2; kind++) {
-		struct btrfs_role_kind_state *state = &roles->kinds[kind];
+		struct btrfs_role_kind_state *state = &fs_info->roles.kinds[kind];
 		struct btrfs_role_kind_state *sum = &sums->kinds[kind];
 
 		/* Not better than it was when a chunk found no room. */
@@ -122,10 +119,11 @@ static void publish(struct btrfs_role_state *roles, struct role_sums *sums)
 }
 
 /*
- * Chunks, the devices, their sizes or their roles have changed. The caller holds
- * chunk_mutex, or runs at mount before anyone else.
+ * Chunks, the devices, their sizes or their roles have changed. With roles in force
+ * return true, and what metadata chunks can get in @metadata.
  */
-void btrfs_device_role_update_space(struct btrfs_fs_info *fs_info)
+bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info,
+				    struct btrfs_avail_sums *metadata)
 {
 	struct btrfs_role_profile limits = {
 		.dev_stripes = 1, .max_stripe = SZ_1G, .max_chunk = SZ_1G,
@@ -135,7 +133,7 @@ void btrfs_device_role_update_space(struct btrfs_fs_info *fs_info)
 
 	if (!add_sizes(fs_info, &sums)) {
 		WRITE_ONCE(fs_info->roles.in_force, false);
-		return;
+		return false;
 	}
 
 	for (int kind = 0; kind < 2; kind++) {
@@ -145,29 +143,29 @@ void btrfs_device_role_update_space(struct btrfs_fs_info *fs_info)
 	}
 	list_for_each_entry(device, &fs_info->fs_devices->alloc_list, dev_alloc_list)
 		add_unallocated(fs_info, device, &sums);
-	publish(&fs_info->roles, &sums);
+	publish(fs_info, &sums);
+	*metadata = sums.metadata;
 
 	/* At mount it is too early: the first statfs asks for the figure. */
 	if (test_bit(BTRFS_FS_OPEN, &fs_info->flags))
 		queue_work(system_unbound_wq, &fs_info->roles.statfs_work);
 	/* Pairs with the acquire in btrfs_device_roles_in_force(). */
 	smp_store_release(&fs_info->roles.in_force, true);
+	return true;
 }
 
-/*
- * Bytes that metadata or system chunks of @profile could still get of a share.
- * Each copy or parity goes to its own device. For parity that is less than there
- * is, but errs on the safe side.
- */
-u64 btrfs_device_role_space(const struct btrfs_fs_info *fs_info,
+/* Bytes of a share that chunks of @profile can get. */
+u64 btrfs_device_role_avail(const struct btrfs_fs_info *fs_info,
 			    enum btrfs_role_share share, u64 profile)
 {
-	const struct btrfs_raid_attr *attr =
-		&btrfs_raid_array[btrfs_bg_flags_to_raid_index(profile)];
-	const u32 copies = attr->ncopies / attr->dev_stripes + attr->nparity;
+	struct btrfs_fs_devices *fs_devices = fs_info->fs_devices;
+	u64 avail;
 
-	return div_u64(atomic64_read(&fs_info->roles.space[share][copies - 1]),
-		       attr->dev_stripes);
+	spin_lock(&fs_devices->per_profile_lock);
+	avail = fs_devices->role_avail[share][btrfs_bg_flags_to_raid_index(profile)];
+	spin_unlock(&fs_devices->per_profile_lock);
+
+	return avail;
 }
 
 /*

@@ -46,7 +46,7 @@ static inline bool btrfs_device_roles_in_force(const struct btrfs_fs_info *fs_in
 {
 	if (!IS_ENABLED(CONFIG_BTRFS_DEVICE_ROLES))
 		return false;
-	/* Pairs with the release in btrfs_device_role_update_space(): the figures. */
+	/* Pairs with the release in btrfs_device_role_update_avail(): the figures. */
 	return smp_load_acquire(&fs_info->roles.in_force);
 }
 
@@ -103,13 +103,20 @@ static inline u64 btrfs_device_role_chunk_size(const struct btrfs_fs_info *fs_in
 #ifdef CONFIG_BTRFS_DEVICE_ROLES
 void btrfs_device_role_init(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_stop(struct btrfs_fs_info *fs_info);
-void btrfs_device_role_update_space(struct btrfs_fs_info *fs_info);
+bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info,
+				    struct btrfs_avail_sums *metadata);
 void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info);
 #else
 static inline void btrfs_device_role_init(struct btrfs_fs_info *fs_info) { }
 static inline void btrfs_device_role_stop(struct btrfs_fs_info *fs_info) { }
-static inline void btrfs_device_role_update_space(struct btrfs_fs_info *fs_info) { }
+
+static inline bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info,
+						  struct btrfs_avail_sums *metadata)
+{
+	return false;
+}
+
 static inline void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info) { }
 static inline void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info) { }
 #endif
@@ -129,7 +136,7 @@ bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early);
 void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 				  const struct btrfs_device_info *infos, u32 nr);
 
-u64 btrfs_device_role_space(const struct btrfs_fs_info *fs_info,
+u64 btrfs_device_role_avail(const struct btrfs_fs_info *fs_info,
 			    enum btrfs_role_share share, u64 profile);
 u64 btrfs_device_role_avail_data(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_sync_statfs(struct btrfs_fs_info *fs_info);
@@ -153,7 +160,6 @@ ssize_t btrfs_device_role_store(struct kobject *kobj, struct kobj_attribute *att
 ssize_t btrfs_misplaced_bytes_show(struct kobject *kobj,
 				   struct kobj_attribute *attr, char *buf);
 
-bool btrfs_device_role_copies_writeable(const struct btrfs_block_group *bg);
 int btrfs_device_role_replace_ro(struct btrfs_block_group *bg);
 bool btrfs_device_role_last_resort(struct btrfs_fs_info *fs_info, u64 flags);
 
