@@ -75,6 +75,20 @@ TMPDIR=$tmp/place lab --disk hdd:size=1G -- true
 is "$(ls -A "$tmp/place")" "" "nothing stays behind"
 TMPDIR=$tmp/place lab --keep -- true
 is "$(ls -A "$tmp/place" | grep -c '^lab\.')" 1 "but what is to be kept"
+mkdir "$tmp/killed"
+TMPDIR=$tmp/killed "$here/lab" run "${options[@]}" -- sh -c 'while :; do :; done' 2>/dev/null &
+until [ -s "$(echo "$tmp/killed"/lab.*/console)" ]; do sleep 0.1; done
+mkdir "$tmp/killed/lab.kept42" && touch "$tmp/killed/lab.kept42/keep"
+touch -d '1 hour ago' "$tmp/killed"/lab.*
+TMPDIR=$tmp/killed lab -- true
+is "$(ls -A "$tmp/killed" | wc -l)" 2 "another lab leaves alone what is in use or kept"
+kill -KILL $!
+for process in /proc/[0-9]*; do
+	[[ $(readlink "$process/cwd") != "$tmp/killed/"* ]] || kill -KILL "${process#/proc/}"
+done
+wait
+TMPDIR=$tmp/killed lab -- true
+is "$(ls -A "$tmp/killed")" lab.kept42 "but removes what a killed one left behind"
 
 "$here/lab" run "${options[@]}" -- sh -c 'sleep 1; echo one' >"$tmp/one" &
 "$here/lab" run "${options[@]}" -- sh -c 'sleep 1; echo two' >"$tmp/two" &
