@@ -4,9 +4,7 @@
 # Do the tests notice?  Breaks one decision at a time, as tests/mutate/*.txt say, in
 # a build of its own, and runs tests until one fails.  What no test notices is
 # "not ok".  Usage: mutate.sh [REGEX]: only what breaks where the description fits.
-#
-# In a list "== FILE: TEST..." begins the mutations of a file, with the tests that
-# are run for it; "# WHAT" says what the sed expression below it breaks.
+# lists.sh explains the lists.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
@@ -15,6 +13,7 @@ T=$(mktemp -d "${TMPDIR:-/tmp}/mutate.XXXXXX") || exit 1
 trap 'rm -rf "$T"' EXIT
 
 . "$source/tests/tap.sh"
+. "$here/lists.sh"
 
 # Copies of sources in the build folder come before those of the source folder.
 restore() {
@@ -78,26 +77,10 @@ mutate() {	# FILE WHAT SED TEST...
 	result $status "$file: $what: noticed by $why"
 }
 
-run_list() {
-	local line file='' what='' tests=()
-
-	while IFS= read -r line; do
-		case $line in
-		'== '*)
-			[ -z "$file" ] || restore "$file"
-			line=${line#== }
-			file=${line%%: *}
-			read -ra tests <<<"${line#*: }"
-			;;
-		'# '*) what=${line#\# } ;;
-		'') ;;
-		*)
-			[[ "$file: $what" =~ $chosen ]] || continue
-			mutate "$file" "$what" "$line" "${tests[@]}"
-			;;
-		esac
-	done <"$1"
-	[ -z "$file" ] || restore "$file"
+chosen_only() {	# FILE WHAT SED TEST...
+	[[ "$1: $2" =~ $chosen ]] || return 0
+	mutate "$@"
+	restore "$1"
 }
 
 (cd "$T" && "$source/configure" CFLAGS='-O1 -g' >configure.log 2>&1) ||
@@ -111,6 +94,6 @@ for test in "${all[@]}"; do
 	result $? "$test passes without a mutation"
 done
 for list in "$here"/*.txt; do
-	run_list "$list"
+	for_each_mutation "$list" chosen_only
 done
 done_testing
