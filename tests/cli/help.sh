@@ -135,6 +135,28 @@ words_are_compared() {
 	done
 }
 
+# Each column of a command's output is in the manual, each one there is printed.
+columns_named() {	# [COMMANDS [DOCUMENTATION]]
+	python3 "$top_srcdir/tests/cli/check-columns" "${1:-$top_srcdir/cmds}" \
+		"${2:-$top_srcdir/Documentation/man}"
+}
+
+# ... and one that is missing on either side is noticed.
+columns_are_compared() {
+	local script
+
+	for script in '/(\*mixed-chunks\*);/d' 's/(\*mixed-chunks\*);/&\n    (*x*);/' \
+		      's/\*Unallocated\* (/(/' '/^\*\*usage\*\*, \*totals\*$/,/^$/d'; do
+		rm -rf "$T/pages"; cp -r "$top_srcdir/Documentation/man" "$T/pages"
+		sed -i "$script" "$T/pages/btrfs-device-policy.rst"
+		! columns_named "$top_srcdir/cmds" "$T/pages" || { echo "$script"; return 1; }
+	done
+	mkdir -p "$T/cmds"; cp "$top_srcdir"/cmds/*.c "$T/cmds"
+	sed -i 's/^\t{ "mixed-chunks", NULL, 0 },$/&\n\t{ "new-chunks", NULL, 0 },/' \
+		"$T/cmds/device-policy-usage.c"
+	! columns_named "$T/cmds"
+}
+
 write_error() {
 	[ -c /dev/full ] || return 0
 	btrfs device policy show >/dev/full 2>"$T/err"
@@ -149,6 +171,8 @@ for what in help_text help_has_options options_work errors_on_stderr globals_any
 done
 check "parser, help, completion and manual have the same words" same_words
 check "and a difference is noticed" words_are_compared
+check "the manual names each column" columns_named
+check "and a column too few or too many is noticed" columns_are_compared
 check "groups list their commands" groups
 check "all settings of a file system can be set" settings_are_options
 check "a full disk is an error" write_error
