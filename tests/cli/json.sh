@@ -57,7 +57,7 @@ background() {
 		>"$T/background.1" && grep -q background-process "$T/background.1"
 }
 
-# On stderr, a line now and then; nothing else stands there.
+# Progress goes to stderr, a line now and then, and nothing else does.
 progress() {
 	for FAKE in tagged preferred full canceled no-space; do
 		export FAKE

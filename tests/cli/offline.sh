@@ -173,7 +173,7 @@ features() {
 		grep -q "features that this version does not know, incompat_flags 0x40000$" "$T/err"
 }
 
-# find_block LOGICAL FILE...: lines "OFFSET FILE" where a block with that address stands.
+# find_block LOGICAL FILE...: lines "OFFSET FILE" where a block with that address is.
 find_block() {
 	python3 -c 'import struct, sys
 for path in sys.argv[2:]:
@@ -208,7 +208,7 @@ missing() {
 	refused "is not there; name its other devices too" "${images[0]}"
 }
 
-# Where mirrors could stand is not known of devices that are not named.
+# The mirrors of devices that are not named are unknown.
 not_named() {
 	images 3 -d raid1 -m raid1 || return 1
 	policy usage -c --offline "${images[@]:1}" >"$T/out" 2>"$T/err"

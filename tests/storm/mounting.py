@@ -55,7 +55,7 @@ def mount(m, opts):
 
 
 def sync(m):
-    """Everything is on disk.  After a conversion that found no room the stock kernel reserves
+    """Everything is on disk.  After a conversion that found no space the stock kernel reserves
     space in data chunks of the old profile, and writes to none of them: it loses what was not
     synced, and says so here."""
     try:

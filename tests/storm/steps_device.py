@@ -12,7 +12,7 @@ MIB = 1 << 20
 
 
 def room_without(m, before, devids, resized=None):
-    """Could the chunks of these devices find room on the others?  None, or why
+    """Could the chunks of these devices find space on the others?  None, or why
     it is short.  By kind; with a margin of one chunk."""
     writable = [d for d in m.present() if d not in devids]
     for kind in ('mixed', 'metadata', 'data', 'system'):
@@ -25,7 +25,7 @@ def room_without(m, before, devids, resized=None):
             largest = max(c.length for c in before.chunks.values() if c.kind == kind)
             room = before.room(kind, profile, writable)
             if room < 2 * need + largest + 64 * MIB:
-                return '%s is short of room' % kind
+                return '%s is short of space' % kind
     return None
 
 
@@ -41,12 +41,12 @@ def writable_kinds(m, before):
 
 
 def short_of_room(m, before):
-    """Is there no room for one more chunk of some kind?"""
+    """Is there no space for one more chunk of some kind?"""
     for kind in ('data', 'metadata', 'mixed', 'system'):
         for profile in before.profiles(kind):
             largest = max(c.length for c in before.chunks.values() if c.kind == kind)
             if before.room(kind, profile, m.present()) < largest + (64 << 20):
-                return '%s is short of room' % kind
+                return '%s is short of space' % kind
     return writable_kinds(m, before)
 
 
@@ -188,10 +188,10 @@ class Replace(Step):
 
     @staticmethod
     def short(m, before):
-        """The stock kernel makes each block group read-only, and needs room for that;
+        """The stock kernel makes each block group read-only, and needs space for that;
         with roles in force the series has to find a way."""
         if sum(before.devices[d].free() for d in m.present() if d in before.devices) < 64 * MIB:
-            return 'no room at all'
+            return 'no space at all'
         if m.mixed() or all(m.devs[d]['role'] == 'data-preferred' for d in m.present()):
             return short_of_room(m, before)
         return None
@@ -246,7 +246,7 @@ class Resize(Step):
             freed = before.devices[a['devid']].free()
             if freed < m.devs[a['devid']]['size'] - a['size'] + 64 * MIB:
                 return room_without(m, before, [a['devid']]) or writable_kinds(m, before) or \
-                    'the device is short of room'
+                    'the device is short of space'
             return room_without(m, before, [a['devid']])
         if m.cancelled and 'canceled' in result.out:
             return 'a cancel is left over'

@@ -55,7 +55,7 @@ class FileStep(Step):
 
     def excuse(self, m, a, result, before):
         if no_space(result) and (m.full or m.ballast or not room_for(m, before, self.need)):
-            return 'no room'
+            return 'no space'
         if 'quota' in result.out:
             return 'quota'
         return None

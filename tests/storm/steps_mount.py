@@ -149,7 +149,7 @@ class Glitch(Step):
                 with open(os.path.join(MNT, path), 'wb') as file:
                     file.write(content.produce(change[3], change[2]))
                 m.manifest.change(path, change)
-            except OSError as error:    # roles that change leave no room
+            except OSError as error:    # roles that change leave no space
                 if error.errno != errno.ENOSPC:
                     raise
                 if os.path.exists(os.path.join(MNT, path)):
@@ -230,7 +230,7 @@ class PowerCut(Step):
         return Result(0, '')
 
     def excuse(self, m, a, result, before):
-        return 'no room' if 'No space left' in result.out and (m.full or m.ballast or m.stranded) else None
+        return 'no space' if 'No space left' in result.out and (m.full or m.ballast or m.stranded) else None
 
     def during(self, m, a, n):
         if n:

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The choice of devices and the room for data as the kernel compiles them, and as
+# The choice of devices and the space for data as the kernel compiles them, and as
 # user space does: the same for every one of 10,000 random arrays.  Runs on the
 # host, builds a module against the lab's kernel and loads it there.
 

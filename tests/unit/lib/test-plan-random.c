@@ -234,7 +234,7 @@ static void copy_safely(unsigned int round, int index, enum sim_fill fill, uint6
 	struct safety before = look(-1);
 
 	if (!sim_empty(&sim, index, fill, sim_below))
-		fail_msg("seed %u: no room for chunk %d", round, index);
+		fail_msg("seed %u: no space for chunk %d", round, index);
 	if (!as_safe(before, look(index), floor))
 		fail_msg("seed %u: chunk %d in two places is not safe", round, index);
 }

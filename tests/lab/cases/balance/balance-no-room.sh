@@ -3,14 +3,14 @@
 # lab: --mem 1G --disk ssd:size=512M,seed=1 --disk ssd:size=512M,seed=2
 # lab: --disk hdd:size=512M,seed=3 --disk hdd:size=512M,seed=4
 #
-# Data has to leave the hard disks, and the SSDs are full: nothing moves, and it is
-# said what lacks.  So too when they fill up while it runs; room is all that it takes
-# to go on.
+# Data has to leave the hard disks, and the SSDs are full: nothing moves, and the command
+# says what is missing.  The same if they fill up while it runs; with more space the
+# balance goes on.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 . "$(dirname "$LAB_LIB")/balance.sh"
 
-# To the last extent; then there is room for metadata still.
+# To the last extent; then there is space for metadata still.
 fill_up() {
 	dd if=/dev/zero of="$LAB_MNT/.full" bs=1M status=none 2>/tmp/said
 	sync
@@ -30,7 +30,7 @@ refused() {
 	end=$(jq -r '.[keys[1]].report.end' <<<"$out")
 	moved=$(jq '.[keys[1]].report["relocated-chunks"]' <<<"$out")
 	said=$(cat /tmp/errors)
-	is "$end" no-space "$1: for want of room"
+	is "$end" no-space "$1: for lack of space"
 	grep -qE 'lacks [0-9]+ MiB|leave too little space|less to grow into' <<<"$said" && ok "$1: the reason" ||
 		not_ok "$1: the reason: $said"
 }
@@ -50,7 +50,7 @@ try 'then the SSDs are filled again' fill_up
 refused 'full on the way'
 rm "$LAB_MNT/.full"
 sync
-try 'with room it goes on' preferred
+try 'with space it goes on' preferred
 is "$(verdict)" 0 'usage -c is content'
 nothing_lost /dev/labdc
 done_testing

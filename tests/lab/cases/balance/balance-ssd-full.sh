@@ -4,7 +4,7 @@
 # lab: --disk hdd:size=3G,seed=3 --disk hdd:size=3G,seed=4
 #
 # SSDs that data has filled, metadata on the hard disks, roles that exclude
-# nothing: a balance of metadata finds no room there, this one makes it.
+# nothing: a balance of metadata finds no space there, this one makes it.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 . "$(dirname "$LAB_LIB")/balance.sh"

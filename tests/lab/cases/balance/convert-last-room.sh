@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # lab: --disk ssd:size=420M,seed=1 --disk nvme:size=2G,seed=2 --disk ssd:size=400M,seed=3
 #
-# A conversion of metadata with room for one chunk on the smaller device: the metadata
+# A conversion of metadata with space for one chunk on the smaller device: the metadata
 # chunk must not take it before there is a system chunk of the new profile.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"

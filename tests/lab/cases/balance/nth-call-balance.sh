@@ -11,7 +11,7 @@ sysfs=$(lab_sysfs)
 injector=/tmp/failing.so
 . "$(dirname "$LAB_LIB")/nth-call.sh"
 
-# Roles by which all metadata stands wrong, and after a balance by the other ones.
+# Roles by which all metadata is misplaced; after a balance the other ones make it misplaced again.
 swap_roles() {
 	swapped=$((!swapped))
 	if [ $swapped = 1 ]; then

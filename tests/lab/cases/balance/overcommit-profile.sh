@@ -41,12 +41,12 @@ if [ "$1" = raid5 ]; then
 else
 	try 'scrub' btrfs scrub start -B "$LAB_MNT"
 fi
-refuse 'balance of metadata finds no room' btrfs balance start -m "$LAB_MNT"
+refuse 'balance of metadata finds no space' btrfs balance start -m "$LAB_MNT"
 kill $! && wait $! 2>/dev/null
 try 'the file system is writeable' lab_writable
 try 'writes go on' writes_go_on
 try 'two further disks are added' btrfs -q device add -f -K /dev/labde /dev/labdf "$LAB_MNT"
-try 'balance of metadata finds room' btrfs balance start -m "$LAB_MNT"
+try 'balance of metadata finds space' btrfs balance start -m "$LAB_MNT"
 try 'writes go on again' writes_go_on
 try 'unmount' umount "$LAB_MNT"
 try 'btrfs check' btrfs check /dev/labda

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # lab: --disk ssd:size=1G,seed=1 --disk ssd:size=1G,seed=2 --disk hdd:size=8G,seed=3
 #
-# A disk of a full RAID1 is replaced. There is one metadata block group and no room for
+# A disk of a full RAID1 is replaced. There is one metadata block group and no space for
 # another one, so it is copied while it is writeable, with writes beside it.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"

@@ -4,7 +4,7 @@
 #
 # The chunks of a removed device are not unallocated space.  If the kernel counts them,
 # replace makes the only metadata block group of a full file system read-only, though
-# there is no room for another one, and the next commit is aborted.
+# there is no space for another one, and the next commit is aborted.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 

@@ -64,7 +64,7 @@ for devid in 1 2; do
 done
 btrfs device policy usage -c "$LAB_MNT" >/dev/null
 is $? 64 'now metadata is misplaced: usage -c adds 64'
-[ "$(placed metadata 1 2)" -gt 0 ] && ok 'it stands on the hard disks' || not_ok 'metadata on hard disks'
+[ "$(placed metadata 1 2)" -gt 0 ] && ok 'it is on the hard disks' || not_ok 'metadata on hard disks'
 
 before=$(placed metadata 1 2)
 try 'a dry run says what would move' btrfs --dry-run balance --preferred-metadata "$LAB_MNT"

@@ -14,7 +14,7 @@ commands() {
 	sed -n 's/^    # \(btrfs [^#]*\).*/\1/p' "$readme" | sed "s|/mnt|$LAB_MNT|g"
 }
 
-# Until there is no room for the metadata of one more.
+# Until there is no space for the metadata of one more.
 fill() {	# DIRECTORY COUNT
 	lab_small_files "$LAB_MNT/$1" "$2" 1500
 	sync

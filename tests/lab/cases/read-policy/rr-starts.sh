@@ -5,7 +5,7 @@
 # lab: --disk hdd:size=2G,seed=41 --disk hdd:size=2G,seed=42 --disk hdd:size=2G,seed=43
 #
 # Three streams on three hard disks, from many different beginnings: where the
-# platters stand, which file is where, who starts when, what the policy knows of
+# platters are, which file is where, which starts when, what the policy knows of
 # the disks and how long they have rested.  On average each stream gets nearly a
 # disk of its own, and hardly any beginning leaves two of them on one.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"

@@ -31,7 +31,7 @@ is "$(lab_small_files "$LAB_MNT/d" 1000000 1500 12000)" 'No space left on device
 sync
 try 'still writable' lab_writable
 try 'the hard disks take metadata, too' btrfs -q device policy tag data-preferred 3 4 "$LAB_MNT"
-is "$(lab_small_files "$LAB_MNT/e" 300 1500 12000)" all 'then there is room'
+is "$(lab_small_files "$LAB_MNT/e" 300 1500 12000)" all 'then there is space'
 sync
 try 'writable to the end' lab_writable
 try 'another role for the missing device' btrfs -q device policy tag data-preferred 2 "$LAB_MNT"

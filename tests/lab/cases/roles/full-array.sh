@@ -3,8 +3,8 @@
 # lab: --mem 1G --disk hdd:size=600M,seed=1 --disk hdd:size=600M,seed=2
 # lab: --disk ssd:size=500M,seed=3 --disk ssd:size=500M,seed=4 --disk hdd:size=2500M,seed=5
 #
-# Arrays that are all but full: a balance of metadata that finds no room for two
-# copies fails and aborts nothing; a system block group moves into the room that
+# Arrays that are all but full: a balance of metadata that finds no space for two
+# copies fails and aborts nothing; a system block group moves into the space that
 # is kept for it.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
@@ -43,7 +43,7 @@ for moment in 0 0.005 0.01 0.02 0.03; do
 	lab_small_files "$LAB_MNT/small" 2000 1500 >/dev/null
 	sync
 	(sleep $moment; rm -rf "$LAB_MNT/small") &
-	refuse "one disk left: metadata finds no room for two copies, files deleted after $moment s" \
+	refuse "one disk left: metadata finds no space for two copies, files deleted after $moment s" \
 		btrfs balance start -m "$LAB_MNT"
 	wait
 done
@@ -51,19 +51,19 @@ try 'one disk left: still writable' touch "$LAB_MNT/file"
 sync
 try 'one disk left: no transaction is aborted' lab_writable
 
-try 'no room but that for system: nothing of it stays' lab_fresh
-try 'no room but that for system: mkfs' lab_mkfs raid1 /dev/labda /dev/labdb || bail_out mkfs
-try 'no room but that for system: mount' lab_mount /dev/labda || bail_out mount
-is "$(system_on /dev/labda)" '1 2' 'no room but that for system: it is on the hard disks'
-try 'no room but that for system: the SSDs come' btrfs -q device add -f /dev/labdc /dev/labdd "$LAB_MNT"
-try 'no room but that for system: they prefer metadata' btrfs -q device policy tag metadata-preferred 3 4 "$LAB_MNT"
-try 'no room but that for system: all that data can get' take_all
+try 'no space but that for system: nothing of it stays' lab_fresh
+try 'no space but that for system: mkfs' lab_mkfs raid1 /dev/labda /dev/labdb || bail_out mkfs
+try 'no space but that for system: mount' lab_mount /dev/labda || bail_out mount
+is "$(system_on /dev/labda)" '1 2' 'no space but that for system: it is on the hard disks'
+try 'no space but that for system: the SSDs come' btrfs -q device add -f /dev/labdc /dev/labdd "$LAB_MNT"
+try 'no space but that for system: they prefer metadata' btrfs -q device policy tag metadata-preferred 3 4 "$LAB_MNT"
+try 'no space but that for system: all that data can get' take_all
 sync
-in_range "$(unallocated 3)" 16 24 'no room but that for system: 16 MiB are left of devid 3'
-in_range "$(unallocated 4)" 16 24 'no room but that for system: 16 MiB are left of devid 4'
-try 'no room but that for system: it moves' btrfs balance start --force -s "$LAB_MNT"
-is "$(system_on /dev/labda)" '3 4' 'no room but that for system: it is on the SSDs'
-try 'no room but that for system: still writable' lab_writable
+in_range "$(unallocated 3)" 16 24 'no space but that for system: 16 MiB are left of devid 3'
+in_range "$(unallocated 4)" 16 24 'no space but that for system: 16 MiB are left of devid 4'
+try 'no space but that for system: it moves' btrfs balance start --force -s "$LAB_MNT"
+is "$(system_on /dev/labda)" '3 4' 'no space but that for system: it is on the SSDs'
+try 'no space but that for system: still writable' lab_writable
 try unmount umount "$LAB_MNT"
 try 'btrfs check' btrfs check /dev/labda
 done_testing

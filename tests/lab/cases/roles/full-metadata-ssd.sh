@@ -10,7 +10,7 @@
 . "$LAB_LIB"
 enospc='No space left on device'
 
-# Small files until there is no room for their metadata.
+# Small files until there is no space for their metadata.
 fill() {
 	lab_small_files "$LAB_MNT/$1" "${2:-1000000}" 1500 12000
 	sync
@@ -55,11 +55,11 @@ variant() {
 	try "$p: after more writes, too" lab_writable
 	rm -f "$LAB_MNT"/d/1*
 	sync
-	try "$p: what was deleted makes room" cp /tmp/small "$LAB_MNT/again"
+	try "$p: what was deleted frees space" cp /tmp/small "$LAB_MNT/again"
 	is "$(fill e)" "$enospc" "$p: full again"
 	try "$p: writable once more" lab_writable
 	try "$p: the way out: other roles" btrfs device policy tag data-preferred rotational "$LAB_MNT"
-	is "$(fill g 2000)" all "$p: room at once"
+	is "$(fill g 2000)" all "$p: space at once"
 	try "$p: writable to the end" lab_writable
 	try "$p: unmount" umount "$LAB_MNT"
 	try "$p: btrfs check" btrfs check /dev/labda

@@ -5,7 +5,7 @@
 #
 # Where chunks land: profiles, metadata roles that prefer and that exclude,
 # enough and too few devices of the first choice.  The SSDs have the first
-# devids; the hard disks have more room, so that without roles they would win.
+# devids; the hard disks have more space, so that without roles they would win.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 ssds=(/dev/labda /dev/labdb /dev/labdc /dev/labdd)

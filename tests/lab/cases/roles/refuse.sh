@@ -44,7 +44,7 @@ is "$(roles set 1=3 2=1)" set 'two at once'
 is "$(roles get)" '3 1=3 2=1 3=0' 'both'
 is "$(roles set flags=1 1=2)" set 'forced'
 is "$(roles set 2=0)" set 'what makes nothing worse is no reason to refuse'
-is "$(roles get nr=1)" '3 1=2' 'get with too little room says how many there are'
+is "$(roles get nr=1)" '3 1=2' 'get with too little space says how many there are'
 refuse 'the command is refused as well' btrfs device policy tag data-only 2 "$LAB_MNT"
 try 'and forced as well' btrfs -q device policy tag --force data-only 2 "$LAB_MNT"
 is "$(roles get)" '3 1=2 2=2 3=0' 'the command sets the same'

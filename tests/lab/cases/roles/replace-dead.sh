@@ -77,7 +77,7 @@ replaced() {
 	try "$name: mount, not degraded" lab_mount "$other" || return
 	is "$(sums)" "$sums" "$name: contents"
 	is "$(btrfs scrub start -B "$LAB_MNT" 2>/dev/null | grep -c 'no errors found')" 1 "$name: scrub finds no error"
-	is "$(lab_small_files "$LAB_MNT/more" 200 1500 3000)" all "$name: room for more"
+	is "$(lab_small_files "$LAB_MNT/more" 200 1500 3000)" all "$name: space for more"
 }
 
 a=/dev/labda b=/dev/labdb c=/dev/labdc d=/dev/labdd e=/dev/labde

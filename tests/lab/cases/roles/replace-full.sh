@@ -17,7 +17,7 @@ sums() {
 	(cd "$LAB_MNT" && find d -type f -exec sha256sum {} + | sort | sha256sum)
 }
 
-# variant PROFILE SSD...: full, each one replaced and grown, and there is room again
+# variant PROFILE SSD...: full, each one replaced and grown, and there is space again
 variant() {
 	local p=$1 devid=2 sum new
 
@@ -40,7 +40,7 @@ variant() {
 	try "$p: writable" lab_writable
 	is "$(cat "$(lab_sysfs)"/allocation/{meta,}data/{misplaced_bytes,spilled_chunks} | xargs)" '0 0 0 0' \
 		"$p: no chunk on a device that excludes it"
-	is "$(fill e 1500)" all "$p: room again"
+	is "$(fill e 1500)" all "$p: space again"
 	is "$(sums)" "$sum" "$p: contents"
 	is "$(btrfs scrub start -B "$LAB_MNT" 2>/dev/null | grep -c 'no errors found')" 1 "$p: scrub finds no error"
 	try "$p: unmount" umount "$LAB_MNT"

@@ -42,7 +42,7 @@ for _ in $(seq 60); do
 done
 is "$(btrfs replace status -1 "$LAB_MNT" | grep -c 'finished on')" 1 'it goes on and ends'
 try 'replace the second' btrfs replace start -B -f -K 3 /dev/labdg "$LAB_MNT"
-is "$(lab_small_files "$LAB_MNT/more" 18000 1500 12000)" all 'new chunks find room at once'
+is "$(lab_small_files "$LAB_MNT/more" 18000 1500 12000)" all 'new chunks find space at once'
 sync
 is "$(sums)" "$sum" 'contents'
 is "$(btrfs scrub start -B "$LAB_MNT" 2>/dev/null | grep -c 'no errors found')" 1 'scrub finds no error'

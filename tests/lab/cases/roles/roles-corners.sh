@@ -3,7 +3,7 @@
 # lab: --mem 1G --disk ssd:size=512M,seed=1 --disk ssd:size=1G,seed=2 --disk hdd:size=1G,seed=3 --disk hdd:size=1G,seed=4 --disk hdd:size=1G,seed=5 --disk hdd:size=1G,seed=6
 #
 # Corners of the choice of devices: stripes that a mix of roles must not narrow,
-# and a device that has only crumbs left, with what tells of a spill.
+# and a device that has less free space than the minimum, with the reports of a spill.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 space=$(lab_sysfs)/allocation
@@ -61,38 +61,38 @@ listen() {
 	until [ -e /tmp/listening ]; do sleep 0.1; done
 }
 
-# --- crumbs: all but 36 MiB of the SSD are taken, by data alone ---
+# --- free space below the minimum: all but 36 MiB of the SSD are taken, by data alone ---
 # Preallocated, as the chunks that a write takes depend on when writeback begins. What is
 # left is less than a metadata chunk there, a tenth of the device.
 lab_fresh
-try 'crumbs: mkfs' lab_mkfs single/single /dev/labda /dev/labdc || bail_out mkfs
-try 'crumbs: mount' lab_mount /dev/labda
-try 'crumbs: data on the SSD' btrfs -q device policy tag data-only 1 "$LAB_MNT"
-try 'crumbs: metadata on the disk' btrfs -q device policy tag metadata-only 2 "$LAB_MNT"
+try 'free space below the minimum: mkfs' lab_mkfs single/single /dev/labda /dev/labdc || bail_out mkfs
+try 'free space below the minimum: mount' lab_mount /dev/labda
+try 'free space below the minimum: data on the SSD' btrfs -q device policy tag data-only 1 "$LAB_MNT"
+try 'free space below the minimum: metadata on the disk' btrfs -q device policy tag metadata-only 2 "$LAB_MNT"
 fallocate -l 320M "$LAB_MNT/f"
-try 'crumbs: none of it on the SSD' btrfs balance start --force -m "$LAB_MNT"
+try 'free space below the minimum: none of it on the SSD' btrfs balance start --force -m "$LAB_MNT"
 taken=$(btrfs --format json device policy usage "$LAB_MNT" | jq '[.[keys[1]].devices[] | select(.devid == 1) | .size - .unallocated] | add')
-in_range "$((taken >> 20))" 325 400 'crumbs: MiB taken'
-try 'crumbs: all but 36 MiB' btrfs filesystem resize "1:$((taken + (36 << 20)))" "$LAB_MNT"
+in_range "$((taken >> 20))" 325 400 'free space below the minimum: MiB taken'
+try 'free space below the minimum: all but 36 MiB' btrfs filesystem resize "1:$((taken + (36 << 20)))" "$LAB_MNT"
 is "$(filling)" '' 'filling up: not said of a device for data'
-try 'crumbs: the SSD prefers metadata' btrfs -q device policy tag metadata-preferred 1 "$LAB_MNT"
+try 'free space below the minimum: the SSD prefers metadata' btrfs -q device policy tag metadata-preferred 1 "$LAB_MNT"
 try 'filling up: shown' grep -qE '^devid 1 \(metadata-preferred\) is [89][0-9]\.[0-9]+% allocated; add a device for metadata' <(filling)
-try 'crumbs: the disk prefers data' btrfs -q device policy tag data-preferred 2 "$LAB_MNT"
+try 'free space below the minimum: the disk prefers data' btrfs -q device policy tag data-preferred 2 "$LAB_MNT"
 dmesg -C
 listen
-try 'crumbs: new metadata chunks' btrfs balance start --force -m "$LAB_MNT"
-is "$(widths METADATA)" 2 'crumbs: spilled to the disk'
-is "$(chunks METADATA | awk '$1 < 64 * 2^20')" '' 'crumbs: in chunks of a size'
-in_range "$(cat "$space/metadata/spilled_chunks")" 1 4 'crumbs: counted'
-is "$(cat "$space/data/spilled_chunks")" 0 'crumbs: not as data'
-is "$(dmesg | grep -c 'no room for a metadata chunk on the devices for it')" 1 'crumbs: warned of once'
+try 'free space below the minimum: new metadata chunks' btrfs balance start --force -m "$LAB_MNT"
+is "$(widths METADATA)" 2 'free space below the minimum: spilled to the disk'
+is "$(chunks METADATA | awk '$1 < 64 * 2^20')" '' 'free space below the minimum: in chunks of a size'
+in_range "$(cat "$space/metadata/spilled_chunks")" 1 4 'free space below the minimum: counted'
+is "$(cat "$space/data/spilled_chunks")" 0 'free space below the minimum: not as data'
+is "$(dmesg | grep -c 'no room for a metadata chunk on the devices for it')" 1 'free space below the minimum: warned of once'
 sleep 60
-is "$(grep -c 'ACTION=change BTRFS_EVENT=spilled_chunk BTRFS_TYPE=metadata' /tmp/events)" 1 'crumbs: one uevent'
+is "$(grep -c 'ACTION=change BTRFS_EVENT=spilled_chunk BTRFS_TYPE=metadata' /tmp/events)" 1 'free space below the minimum: one uevent'
 kill $listener
-try 'crumbs: metadata on the SSD or nowhere' btrfs -q device policy tag data-only 2 "$LAB_MNT"
-is "$(lab_small_files "$LAB_MNT/d" 1000000 1500 12000)" 'No space left on device' 'crumbs: ENOSPC'
-is "$(widths METADATA | xargs)" '1 2' 'crumbs: but only after they have been used'
-try 'crumbs: writable' lab_writable
-try 'crumbs: unmount' umount "$LAB_MNT"
-try 'crumbs: btrfs check' btrfs check /dev/labda
+try 'free space below the minimum: metadata on the SSD or nowhere' btrfs -q device policy tag data-only 2 "$LAB_MNT"
+is "$(lab_small_files "$LAB_MNT/d" 1000000 1500 12000)" 'No space left on device' 'free space below the minimum: ENOSPC'
+is "$(widths METADATA | xargs)" '1 2' 'free space below the minimum: but only after they have been used'
+try 'free space below the minimum: writable' lab_writable
+try 'free space below the minimum: unmount' umount "$LAB_MNT"
+try 'free space below the minimum: btrfs check' btrfs check /dev/labda
 done_testing

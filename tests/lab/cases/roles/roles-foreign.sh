@@ -83,7 +83,7 @@ try 'nodevice_roles: mount' lab_mount /dev/labda nodevice_roles
 try 'nodevice_roles: is shown' grep -q 'nodevice_roles' /proc/mounts
 is "$(enforced)" 'Enforced: no, it is mounted with nodevice_roles' 'nodevice_roles: not enforced'
 refuse 'nodevice_roles: a balance would do nothing' btrfs balance --preferred-metadata "$LAB_MNT"
-is "$(lab_small_files "$LAB_MNT/e" 3000 1500 12000)" all 'nodevice_roles: there is room'
+is "$(lab_small_files "$LAB_MNT/e" 3000 1500 12000)" all 'nodevice_roles: there is space'
 try 'nodevice_roles: roles can be set' btrfs -q device policy tag data-preferred 3 4 "$LAB_MNT"
 umount "$LAB_MNT"
 try 'nodevice_roles: not needed any more' lab_mount /dev/labda

@@ -3,7 +3,7 @@
 # lab: --mem 1G --disk ssd:size=256M,seed=1 --disk ssd:size=256M,seed=2 --disk hdd:size=2G,seed=3 --disk hdd:size=2G,seed=4 --disk ssd:size=400M,seed=5
 #
 # SSDs that one metadata chunk of the usual size would fill: chunks get smaller
-# there and leave room for a system chunk, so that all that is misplaced goes
+# there and leave space for a system chunk, so that all that is misplaced goes
 # there in any order.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
