@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# guest.py DIR: one boot of a history, in the lab.  DIR/state.json says where it
-# stands; DIR/steps gets a line before a step is done and DIR/words one after it,
+# guest.py DIR: one boot of a history, in the lab.  DIR/state.json has its
+# state; DIR/steps gets a line before a step is done and DIR/words one after it,
 # so that the host knows where a machine that dies was.
 import json
 import os
