@@ -170,7 +170,8 @@ static u32 btrfs_read_average(u32 old, u64 new, u32 part, u32 whole)
 {
 	const s64 diff = (s64)min_t(u64, new, 64 * (u64)old) - old;
 
-	return clamp_t(s64, old + div_s64(diff * min(part, whole), whole), NSEC_PER_USEC, NSEC_PER_SEC);
+	return clamp_t(s64, old + div_s64(diff * min(part, whole), whole), NSEC_PER_USEC,
+		       NSEC_PER_SEC);
 }
 
 /* A transfer in order: of a merged request the first has all of the time. */
@@ -252,8 +253,9 @@ void btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
 		btrfs_read_learn_unit(load, &speed, len, now - begin);
 	else
 		/* Flash does many at once: how long did it take against what was ahead? */
-		btrfs_read_learn_seek(load, &speed, div_u64(speed.seek_ns * (now - charge->start_ns),
-							    charge->expected_ns));
+		btrfs_read_learn_seek(load, &speed,
+				      div_u64(speed.seek_ns * (now - charge->start_ns),
+					      charge->expected_ns));
 	WRITE_ONCE(load->head, charge->end);
 	WRITE_ONCE(load->since_ns, now);
 out:
