@@ -60,6 +60,15 @@ second_run_changes_nothing() {
 	[ "$before" = "$after" ]
 }
 
+# What check-storm-reverts takes out is still there to be taken out.
+reverts_apply() {
+	local patch tree
+	tree=$("$ktree" path) || return
+	for patch in "$top_srcdir"/tests/storm/reverts/*.patch; do
+		git -C "$tree" apply --check "$(realpath "$patch")" || return
+	done
+}
+
 if [ -z "${KERNEL_SRC:-}" ] && [ ! -e /usr/src/linux-source-6.12.tar.xz ]; then
 	echo '1..0 # SKIP no kernel source; apt install linux-source-6.12'
 	exit 0
@@ -68,5 +77,6 @@ case_of 'the series applies, exports to the same bytes and is checkpatch-clean' 
 case_of 'complete patches give the tree that is tested, all together and each topic alone' patches_give_the_tree
 case_of 'files of the series are there once' source_is_there_once
 case_of 'the policies of the benchmark apply on top of it' rivals_apply
+case_of 'the reverts of the storm apply on top of it' reverts_apply
 case_of 'a second build with nothing changed builds nothing' second_run_changes_nothing
 done_testing

@@ -6,6 +6,7 @@
 
 #include <linux/blkdev.h>
 #include <linux/hrtimer.h>
+#include <linux/part_stat.h>
 #include "scrub-limit.h"
 #include "volumes.h"
 #include "compat.h"
@@ -42,13 +43,28 @@ void btrfs_scrub_throttle(struct btrfs_scrub_pace *pace, const struct btrfs_devi
 	schedule_hrtimeout(&at, HRTIMER_MODE_ABS);
 }
 
+/* Requests of the disk's other partitions, such as swap, that it has served. */
+static unsigned long scrub_foreign_requests(struct block_device *bdev)
+{
+	return part_stat_read_accum(bdev_whole(bdev), ios) - part_stat_read_accum(bdev, ios);
+}
+
 /*
  * A drive prefers what is near its heads, and would let others wait for as long as
  * it always has the next reads of scrub at hand.  While there are others it is given
- * no more of them before all are done.
+ * no more of them before all are done.  For the task that scrubs the device.
  */
-bool btrfs_scrub_makes_way(const struct btrfs_device *dev)
+bool btrfs_scrub_makes_way(struct btrfs_device *dev)
 {
-	return dev->bdev && bdev_rot(dev->bdev) &&
-	       time_before(jiffies, READ_ONCE(dev->scrub_others_jiffies) + HZ / 2);
+	unsigned long foreign;
+
+	if (!dev->bdev || !bdev_rot(dev->bdev))
+		return false;
+
+	foreign = scrub_foreign_requests(dev->bdev);
+	if (foreign != dev->scrub_foreign_requests) {
+		dev->scrub_foreign_requests = foreign;
+		WRITE_ONCE(dev->scrub_others_jiffies, jiffies);
+	}
+	return time_before(jiffies, READ_ONCE(dev->scrub_others_jiffies) + HZ / 2);
 }

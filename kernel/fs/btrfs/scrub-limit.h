@@ -25,6 +25,6 @@ static inline void btrfs_scrub_see_others(struct btrfs_device *dev)
 bool btrfs_scrub_dev_rotates(const struct btrfs_device *dev);
 void btrfs_scrub_throttle(struct btrfs_scrub_pace *pace, const struct btrfs_device *dev,
 			  u32 bytes);
-bool btrfs_scrub_makes_way(const struct btrfs_device *dev);
+bool btrfs_scrub_makes_way(struct btrfs_device *dev);
 
 #endif

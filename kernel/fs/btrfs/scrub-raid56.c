@@ -17,6 +17,7 @@
 #include "block-group.h"
 #include "ctree.h"
 #include "fs.h"
+#include "messages.h"
 #include "raid56.h"
 #include "scrub-limit.h"
 #include "scrub-pass.h"
@@ -43,6 +44,16 @@ static void scrub_free_rows(struct scrub_pass *pass)
 	pass->pointers = NULL;
 }
 
+static void scrub_tell_missing(const struct scrub_pass *pass)
+{
+	for (int i = 0; i < pass->map->num_stripes; i++) {
+		if (!pass->map->stripes[i].dev->bdev)
+			btrfs_warn(pass->bg->fs_info,
+				   "scrub: block group %llu: device %llu is missing, parity of its data cannot be checked",
+				   pass->bg->start, pass->map->stripes[i].dev->devid);
+	}
+}
+
 /* The first leader's work; the rows live as long as the pass. */
 static int scrub_alloc_rows(struct scrub_pass *pass)
 {
@@ -60,6 +71,8 @@ static int scrub_alloc_rows(struct scrub_pass *pass)
 		ret = scrub_alloc_row(pass, &pass->rows[i]);
 	if (ret)
 		scrub_free_rows(pass);
+	else
+		scrub_tell_missing(pass);
 	return ret;
 }
 

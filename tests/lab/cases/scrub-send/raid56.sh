@@ -290,8 +290,8 @@ roles() {
 		csum_errors:0,uncorrectable_errors:0 "$1 with roles: a second scrub finds nothing"
 }
 
-# A disk is missing: scrub ends where parity cannot be told, and not before the
-# stock kernel's does, and no good block is called bad.
+# A disk is missing: scrub goes to the end, calls no good block bad, and writes nothing
+# to the missing device.
 missing() {
 	local devid
 
@@ -304,7 +304,10 @@ missing() {
 			"$1, a disk missing: bytes of device $devid, at least as many as by stock"
 		is "$(value patched "device$devid" | grep -o 'read_errors:.*')" \
 			"$(value stock "device$devid" | grep -o 'read_errors:.*')" "$1, a disk missing: errors of device $devid"
+		is "$(value patched "device$devid" | cut -d, -f1)" end:finished "$1, a disk missing: end of device $devid"
 	done
+	in_range "$(value patched told)" 1 100 "$1, a disk missing: the log says that parity cannot be checked"
+	is "$(value patched write_errors)" 0 "$1, a disk missing: no write to it is tried"
 }
 
 # replace MODEL PROFILE: copies one member

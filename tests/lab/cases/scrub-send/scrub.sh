@@ -87,6 +87,20 @@ unlimited() {	# MODEL SEED SCHEDULER FIO...
 	in_range "$(percent reader_iops)" 85 1000 "$what: reads a second, in percent"
 }
 
+# Who reads another partition of the disk has it as if the file system's own users read.
+outside() {	# FIO...
+	local what="reads of another partition, $*"
+
+	rm -rf "$work/made"
+	mkdir "$work/made"
+	both hdd 1 1 -- "$here/guest" outside "$@" || { not_ok "$what"; return; }
+	diag "$what: average and longest ms alone $(value patched alone), stock $(value stock beside), patched $(value patched beside);" \
+		"scrub ms $(value stock ms)/$(value patched ms)"
+	in_range "$(value patched beside | cut -d' ' -f1)" 0 "$(value stock beside | cut -d' ' -f1)" "$what: average, not longer than by stock"
+	in_range "$(value patched beside | cut -d' ' -f2)" 0 "$(value stock beside | cut -d' ' -f2)" "$what: longest, not longer than by stock"
+	in_range "$(percent ms)" 0 125 "$what: scrub takes at most a quarter longer"
+}
+
 # Mirrors damaged, and scrubs of one of them that are cancelled.
 cancels() {
 	prepare hdd 1 2 big:100 raid1/raid1
@@ -149,6 +163,8 @@ commits_beside ssd
 scheduled ssd 1 none 3000 100m 0.8
 scheduled few 3 none 500 100m 0.8
 scheduled nvme 1 none 3000 100m 0.3
+outside --thinktime=20ms
+outside --ioengine=libaio --rate_iops=50 --iodepth=32
 for seed in "${seeds[@]}"; do
 	scheduled hdd "$seed" none 50 40m 60
 	unlimited hdd "$seed" none --rate_iops=50 --iodepth=32
