@@ -61,6 +61,7 @@ void block_add_disk(const char *spec, u64 seed)
 	lm_setup(d->model, sim_now);
 	d->bdev.rot = d->model->p.kind == LM_HDD;
 	d->dev.bdev = &d->bdev;
+	d->dev.fs_info = &fs_info;
 	q->end = &q->waiting;
 	q->depth = d->model->p.queue;
 	q->fifo = d->model->p.kind == LM_NVME;

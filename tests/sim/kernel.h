@@ -105,7 +105,10 @@ static inline bool test_bit(int bit, const unsigned long *word) { return *word >
 
 #define BTRFS_BLOCK_GROUP_DATA	1
 
+struct btrfs_fs_info { struct btrfs_read_policy_info read_policy; };
+
 struct btrfs_device {
+	struct btrfs_fs_info *fs_info;
 	struct block_device *bdev;
 	unsigned long dev_state;
 	struct btrfs_read_load read_load;
@@ -114,7 +117,5 @@ struct btrfs_device {
 struct btrfs_io_stripe { struct btrfs_device *dev; u64 physical; };
 
 struct btrfs_chunk_map { u64 type; int num_stripes; struct btrfs_io_stripe stripes[8]; };
-
-struct btrfs_fs_info { struct btrfs_read_policy_info read_policy; };
 
 #endif

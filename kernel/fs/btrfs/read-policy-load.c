@@ -243,7 +243,8 @@ void btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
 	now = ktime_get_ns();
 	begin = max(charge->start_ns, READ_ONCE(load->since_ns));
 	/* A failure may be fast, but must not attract reads. */
-	if (bio_op(bio) != REQ_OP_READ || bio->bi_status || now < begin)
+	if (bio_op(bio) != REQ_OP_READ || bio->bi_status || now < begin ||
+	    charge->start_ns < READ_ONCE(device->fs_info->read_policy.learn_from_ns))
 		;
 	else if (charge->rested && btrfs_read_recovered(load, &speed, len, now - begin))
 		;

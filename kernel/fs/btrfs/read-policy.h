@@ -113,6 +113,8 @@ struct btrfs_read_speed {
 struct btrfs_read_policy_info {
 	/* Is the policy one that needs to know the load of devices? */
 	bool count_load;
+	/* From when on reads teach: what nobody counted may still be ahead of the first. */
+	u64 learn_from_ns;
 	/* Penalties for reads that do not continue the last one. */
 	u32 rot_nonlocal_inc;
 	u32 nonrot_nonlocal_inc;
