@@ -10,7 +10,6 @@
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/sysfs.h>
-#include <linux/timekeeping.h>
 #include "messages.h"
 #include "ctree.h"
 #include "fs.h"
@@ -166,8 +165,7 @@ int btrfs_read_policy_set(struct btrfs_fs_info *fs_info,
 		goto out;
 	if (count_load && !fs_info->read_policy.count_load) {
 		btrfs_read_policy_forget(fs_info->fs_devices);
-		WRITE_ONCE(fs_info->read_policy.learn_from_ns,
-			   ktime_get_ns() + BTRFS_READ_REST_NS);
+		fs_info->read_policy.learn_from_ns = ktime_get_ns() + BTRFS_READ_REST_NS;
 	}
 	WRITE_ONCE(fs_info->read_policy.count_load, count_load);
 	WRITE_ONCE(fs_info->fs_devices->read_policy, choice->policy);
@@ -205,7 +203,6 @@ void btrfs_read_policy_init(struct btrfs_fs_info *fs_info)
 	if (choice.policy == BTRFS_NR_READ_POLICY)
 		choice = btrfs_read_policy_get_default();
 	ret = btrfs_read_policy_set(fs_info, &choice);
-	/* A mount has nothing in flight. */
 	info->learn_from_ns = 0;
 	if (ret)
 		btrfs_warn(fs_info, "cannot use read policy '%s' (%d)",
