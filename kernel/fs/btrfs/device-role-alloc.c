@@ -20,15 +20,11 @@ u32 btrfs_device_role_select(const struct btrfs_fs_info *fs_info, u64 bg_flags,
 			     struct btrfs_device_info *infos, u32 nr,
 			     u64 max_stripe, u64 *max_chunk)
 {
-	const struct btrfs_device *device;
 	struct btrfs_role_profile profile;
 
 	btrfs_device_role_profile(fs_info, bg_flags, &profile);
 	profile.max_stripe = max_stripe;
 	profile.max_chunk = *max_chunk;
-	list_for_each_entry(device, &fs_info->fs_devices->alloc_list, dev_alloc_list)
-		profile.rank_bytes[btrfs_device_role_rank(fs_info, device, bg_flags)] +=
-			device->total_bytes;
 
 	nr = btrfs_role_select(infos, nr, &profile);
 	/* A zone is as large as it is. */
@@ -78,6 +74,26 @@ static u32 get_placement_class(struct btrfs_block_group *bg)
 	return class;
 }
 
+/* Devices of ranks up to @rank with room for a chunk: three of each rank are enough. */
+static u32 count_room(const struct btrfs_fs_info *fs_info,
+		      const struct btrfs_role_profile *profile, u32 rank)
+{
+	const struct btrfs_role_kind_sums *sums =
+		&fs_info->fs_devices->role_sums.kinds[profile->kind];
+	const u64 useful = btrfs_role_useful_bytes(profile);
+	u32 nr = 0;
+
+	for (u32 i = 0; i <= rank; i++) {
+		/* Full, until it has more than when a chunk found no room. */
+		if (i == BTRFS_ROLE_RANK_FIRST &&
+		    READ_ONCE(sums->avail[i].sum) <= READ_ONCE(sums->spilled_at))
+			continue;
+		for (u32 k = 0; k < ARRAY_SIZE(sums->avail[i].top); k++)
+			nr += READ_ONCE(sums->avail[i].top[k]) >= useful;
+	}
+	return nr;
+}
+
 /*
  * Should the allocation of an extent leave the block group alone for now?
  *
@@ -91,7 +107,6 @@ static u32 get_placement_class(struct btrfs_block_group *bg)
  */
 bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early)
 {
-	const struct btrfs_role_kind_state *state;
 	struct btrfs_role_profile profile;
 	struct btrfs_role_chunk chunk;
 	u32 class;
@@ -109,14 +124,11 @@ bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early)
 	chunk.other = class & PLACEMENT_OTHER;
 	chunk.excluded = class & PLACEMENT_EXCLUDED;
 	btrfs_device_role_profile(bg->fs_info, bg->flags, &profile);
-	state = &bg->fs_info->roles.kinds[profile.kind];
-	return btrfs_role_pass_over(&chunk, &profile, READ_ONCE(state->room_first),
-				    READ_ONCE(state->room_allowed));
-}
-
-static bool is_first_choice(u8 rank)
-{
-	return rank == BTRFS_ROLE_RANK_FIRST || rank == BTRFS_ROLE_RANK_BELOW_MIN;
+	profile.max_stripe = SZ_1G;
+	profile.max_chunk = SZ_1G;
+	return btrfs_role_pass_over(&chunk, &profile,
+				    count_room(bg->fs_info, &profile, BTRFS_ROLE_RANK_FIRST),
+				    count_room(bg->fs_info, &profile, BTRFS_ROLE_RANK_LAST));
 }
 
 /*
@@ -125,48 +137,36 @@ static bool is_first_choice(u8 rank)
  * first choice is not enough: it may need more devices than there are of the
  * first choice, and use all of these.
  */
-static bool is_spilled(const struct btrfs_fs_info *fs_info, u64 bg_flags,
+static bool is_spilled(const struct btrfs_role_kind_sums *sums,
 		       const struct btrfs_device_info *infos, u32 nr)
 {
-	const struct btrfs_device *device;
-	u32 unused = 0;
-	u32 used = 0;
+	u32 first = 0;
 
 	for (u32 i = 0; i < nr; i++) {
 		if (infos[i].rank == BTRFS_ROLE_RANK_EXCLUDED)
 			return true;
-		used += is_first_choice(infos[i].rank);
+		first += infos[i].rank == BTRFS_ROLE_RANK_FIRST ||
+			 infos[i].rank == BTRFS_ROLE_RANK_BELOW_MIN;
 	}
-	if (used == nr)
-		return false;
-
-	list_for_each_entry(device, &fs_info->fs_devices->alloc_list, dev_alloc_list)
-		unused += btrfs_device_role_rank(fs_info, device, bg_flags) ==
-			  BTRFS_ROLE_RANK_FIRST;
-	return unused > used;
+	return first < nr && first < sums->devices;
 }
 
 /* A chunk has been allocated on the @nr devices of @infos. */
 void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 				  const struct btrfs_device_info *infos, u32 nr)
 {
-	struct btrfs_role_kind_state *state =
-		&fs_info->roles.kinds[btrfs_role_kind(bg_flags)];
+	struct btrfs_role_kind_sums *sums =
+		&fs_info->fs_devices->role_sums.kinds[btrfs_role_kind(bg_flags)];
 	struct btrfs_space_info *space_info;
 
 	lockdep_assert_held(&fs_info->chunk_mutex);
 
-	if (!is_spilled(fs_info, bg_flags, infos, nr))
+	if (!is_spilled(sums, infos, nr))
 		return;
 
-	/*
-	 * Count the first choice as full until it has more space than now: else
-	 * each extent would try to allocate a new chunk.
-	 */
-	if (!(bg_flags & BTRFS_BLOCK_GROUP_SYSTEM)) {
-		state->spilled_at = state->first_bytes;
-		WRITE_ONCE(state->room_first, 0);
-	}
+	/* Else each extent would try to allocate a new chunk. */
+	if (!(bg_flags & BTRFS_BLOCK_GROUP_SYSTEM))
+		WRITE_ONCE(sums->spilled_at, sums->avail[BTRFS_ROLE_RANK_FIRST].sum);
 
 	space_info = btrfs_find_space_info(fs_info, bg_flags);
 	spin_lock(&space_info->lock);

@@ -2,12 +2,11 @@
 
 /*
  * Device roles: the decisions, see device-role-core.h. User space provides the
- * integer types, div_u64(), cond_resched() and struct btrfs_device_info.
+ * integer types, div_u64() and what is used of volumes.h.
  */
 
 #include <linux/btrfs_tree.h>
 #include <linux/math64.h>
-#include <linux/sched.h>
 #include <linux/string.h>
 #include "device-role-core.h"
 
@@ -225,108 +224,91 @@ u8 btrfs_role_best_rank(const struct btrfs_device_info *info, u32 nr)
 	return best;
 }
 
-/* Stripes of a chunk on @nr devices that hold data rather than redundancy. */
-u32 btrfs_role_data_stripes(const struct btrfs_role_profile *profile, u32 nr)
-{
-	return (nr * profile->dev_stripes - profile->nparity) / profile->ncopies;
-}
-
-/* The stripe size that the allocator decides on for a chunk on @nr devices. */
-u64 btrfs_role_stripe_size(const struct btrfs_role_profile *profile,
-			   const struct btrfs_device_info *info, u32 nr)
-{
-	const u64 max_chunk = btrfs_role_max_chunk(profile,
-						   btrfs_role_best_rank(info, nr));
-	const u32 data_stripes = btrfs_role_data_stripes(profile, nr);
-	const u64 unit = 16ULL << 20;
-	u64 stripe = div_u64(info[nr - 1].max_avail, profile->dev_stripes);
-
-	if (stripe * data_stripes > max_chunk)
-		stripe = least(stripe, (div_u64(max_chunk, data_stripes) + unit - 1) &
-				       ~(unit - 1));
-	return stripe & ~(BTRFS_ROLE_STRIPE_UNIT - 1);
-}
-
 /*
- * Choose the devices of the next chunk from the space left in @info, with at most
- * @max_avail bytes on a device. Return their number (they come first in @info), or
- * 0 if there is no space for a chunk.
- */
-u32 btrfs_role_next(struct btrfs_device_info *info, u32 nr,
-		    const struct btrfs_role_profile *profile, u64 max_avail)
-{
-	u32 usable = 0;
-
-	for (u32 i = 0; i < nr; i++) {
-		struct btrfs_device_info *dev = &info[i];
-
-		dev->max_avail = least(dev->total_avail, max_avail);
-		if (dev->rank == BTRFS_ROLE_RANK_BELOW_MIN)
-			dev->rank = BTRFS_ROLE_RANK_FIRST;
-		if (dev->max_avail < BTRFS_ROLE_STRIPE_UNIT * profile->dev_stripes)
-			dev->rank = BTRFS_ROLE_RANK_EXCLUDED;
-		usable += (dev->rank != BTRFS_ROLE_RANK_EXCLUDED);
-	}
-	sort_devices(info, nr, true);
-
-	usable = btrfs_role_select(info, usable, profile);
-	return usable < profile->devs_min ? 0 : usable;
-}
-
-/* Number of steps to divide the rest into; a step reads all devices. */
-static u32 fill_steps(u32 nr)
-{
-	if (nr <= 64)
-		return 1024;
-	return nr < 1024 ? 65536 / nr : 64;
-}
-
-/*
- * Bytes of chunks that can be allocated until no other chunk fits.
+ * Bytes that each of @copies devices gives to chunks of RAID1, RAID1C3 or RAID1C4:
+ * from @sums, and as long as they last one copy from each of those with space
+ * @left, largest first.
  *
- * @info: the devices that may be used, with rank and total_avail set. The rest
- *        is filled in, and total_avail is used up.
- *
- * This is allocation with the steps the allocator makes, so that the tiers of
- * devices and the rest of each are exact. Far from the end the steps are larger, in
- * proportion to the rest: later steps even out their error, and a petabyte takes at
- * most some thousand of them. Their
- * number is limited, so that the loop ends whatever the input is.
+ * @nr copies of @height bytes fit on devices if, for any k below @nr, the other
+ * nr - k copies of each byte fit on all but the k largest devices.
  */
-u64 btrfs_role_available(struct btrfs_device_info *info, u32 nr,
-			 const struct btrfs_role_profile *profile)
+static u64 mirrored_bytes(const struct btrfs_avail_sums *sums, const u64 *left, u32 copies)
 {
-	const u32 dev_stripes = profile->dev_stripes;
-	const u32 steps = fill_steps(nr);
+	u64 rest[4] = { sums->sum };
 	u64 bytes = 0;
-	u64 left = 0;
 
-	for (u32 i = 0; i < nr; i++)
-		left += info[i].total_avail;
+	for (u32 k = 1; k < copies; k++)
+		rest[k] = rest[k - 1] - sums->top[k - 1];
 
-	for (u32 step = 0; step < 64 * steps; step++) {
-		u64 stripe = div_u64(left, steps * dev_stripes);
-		const bool coarse = stripe > profile->max_stripe;
-		u32 used = btrfs_role_next(info, nr, profile, dev_stripes *
-					   (coarse ? stripe : profile->max_stripe));
+	for (u32 nr = 1; nr <= copies; nr++) {
+		const u32 others = copies - nr;
+		u64 height = others ? left[others - 1] - left[others] : ~0ULL;
 
-		if (!used)
-			break;
-		if (coarse)
-			stripe = div_u64(info[used - 1].max_avail, dev_stripes) &
-				 ~(BTRFS_ROLE_STRIPE_UNIT - 1);
-		else
-			stripe = btrfs_role_stripe_size(profile, info, used);
-		if (!stripe)
-			break;
-
-		for (u32 i = 0; i < used; i++)
-			info[i].total_avail -= stripe * dev_stripes;
-		left -= stripe * dev_stripes * used;
-		bytes += stripe * btrfs_role_data_stripes(profile, used);
-		cond_resched();
+		for (u32 k = 0; k < nr; k++)
+			height = least(height, div_u64(rest[k], nr - k));
+		for (u32 k = 0; k < nr; k++)
+			rest[k] -= height * (nr - k);
+		bytes += height;
 	}
 	return bytes;
+}
+
+/* Bytes, without copies and parity, that chunks of another profile can get. */
+static u64 other_bytes(const struct btrfs_avail_sums *sums,
+		       const struct btrfs_role_profile *profile)
+{
+	u64 rest = sums->sum;
+	u64 bytes;
+
+	for (u32 i = 0; i < profile->nparity; i++)
+		rest -= sums->top[i];
+	bytes = div_u64(rest, profile->ncopies);
+	rest -= sums->top[0];
+	/* RAID10: one stripe on the largest device, an odd number on the others. */
+	if (profile->devs_increment == 2) {
+		const u64 height = div_u64(rest, (sums->devs - 2) | 1);
+
+		bytes = least(bytes, (rest + (height > sums->top[1] ? height :
+						      sums->top[1])) / 2);
+	}
+	return bytes;
+}
+
+/*
+ * Bytes, without copies and parity, that chunks can get from devices of @nr ranks,
+ * the best first.
+ *
+ * Each rank is used up before the next one. What is left over then is on fewer
+ * devices than a chunk needs, and every chunk of the next rank takes these as well.
+ * For RAID10 this is a lower bound if one device is larger than the others together.
+ */
+u64 btrfs_role_available(const struct btrfs_avail_sums *ranks, u32 nr,
+			 const struct btrfs_role_profile *profile)
+{
+	const u32 copies = profile->ncopies / profile->dev_stripes;
+	u64 left[4] = { 0 };
+	u64 total = 0;
+
+	for (u32 rank = 0; rank < nr; rank++) {
+		struct btrfs_avail_sums sums = ranks[rank];
+		u64 bytes = 0;
+		u64 used;
+
+		if (!sums.devs)
+			continue;
+		if (!profile->striped && copies > 1)
+			bytes = mirrored_bytes(&sums, left, copies);
+		for (u32 i = 0; i < 3; i++)
+			btrfs_add_avail(&sums, left[i]);
+		if (profile->striped || copies == 1)
+			bytes = other_bytes(&sums, profile);
+
+		used = profile->nparity ? sums.top[profile->nparity] : bytes;
+		for (u32 i = 0; i < copies - 1 + profile->nparity; i++)
+			left[i] = sums.top[i] > used ? sums.top[i] - used : 0;
+		total += bytes;
+	}
+	return total;
 }
 
 /*

@@ -224,21 +224,6 @@ static int write_device_items(struct btrfs_trans_handle *trans,
 	return ret;
 }
 
-/* The commit hands the types on to the super blocks. */
-static void update_at_commit(struct btrfs_trans_handle *trans,
-			     const struct role_request *request)
-{
-	mutex_lock(&trans->fs_info->chunk_mutex);
-	for (u32 i = 0; i < request->nr; i++) {
-		struct btrfs_device *device = request->changes[i].device;
-
-		if (list_empty(&device->post_commit_list))
-			list_add_tail(&device->post_commit_list,
-				      &trans->transaction->dev_update_list);
-	}
-	mutex_unlock(&trans->fs_info->chunk_mutex);
-}
-
 /* The change itself, as a part of the transaction. */
 static int change_roles(struct btrfs_trans_handle *trans,
 			struct role_request *request)
@@ -258,8 +243,6 @@ static int change_roles(struct btrfs_trans_handle *trans,
 		ret = change_types(fs_info, request);
 	if (!ret)
 		ret = write_device_items(trans, request);
-	if (!ret)
-		update_at_commit(trans, request);
 	mutex_unlock(lock);
 	return ret;
 }
@@ -326,8 +309,6 @@ static int set_roles(struct btrfs_fs_info *fs_info, struct role_request *request
 	} else {
 		ret = btrfs_commit_transaction(trans);
 	}
-	if (!ret)
-		btrfs_device_role_sync_statfs(fs_info);
 out:
 	log_request(fs_info, request, ret);
 	return ret;

@@ -30,7 +30,7 @@ bool btrfs_device_can_have_role(const struct btrfs_device *device)
 	       !test_bit(BTRFS_DEV_STATE_REPLACE_TGT, &device->dev_state);
 }
 
-/* All of the profile but the limits on sizes. */
+/* All of the profile but the limits of the chunk's size. */
 void btrfs_device_role_profile(const struct btrfs_fs_info *fs_info, u64 bg_flags,
 			       struct btrfs_role_profile *profile)
 {
@@ -50,6 +50,10 @@ void btrfs_device_role_profile(const struct btrfs_fs_info *fs_info, u64 bg_flags
 	if (bg_flags & BTRFS_BLOCK_GROUP_SYSTEM)
 		profile->devs_max = min_t(u32, profile->devs_max,
 					  BTRFS_MAX_DEVS_SYS_CHUNK);
+	if (profile->kind != BTRFS_ROLE_KIND_MIXED)
+		memcpy(profile->rank_bytes,
+		       fs_info->fs_devices->role_sums.kinds[profile->kind].bytes,
+		       sizeof(profile->rank_bytes));
 }
 
 /* Count the devices of the chunk by rank. */

@@ -46,7 +46,7 @@ static inline bool btrfs_device_roles_in_force(const struct btrfs_fs_info *fs_in
 {
 	if (!IS_ENABLED(CONFIG_BTRFS_DEVICE_ROLES))
 		return false;
-	/* Pairs with the release in btrfs_device_role_update_avail(): the figures. */
+	/* Pairs with the release in btrfs_device_role_update_avail(): the sums. */
 	return smp_load_acquire(&fs_info->roles.in_force);
 }
 
@@ -79,42 +79,21 @@ static inline u64 btrfs_device_role_system_room(const struct btrfs_fs_info *fs_i
 				      device->total_bytes);
 }
 
-/* Unallocated bytes that chunks with @bg_flags can get from some device. */
-static inline u64 btrfs_device_role_unallocated(const struct btrfs_fs_info *fs_info,
-						u64 bg_flags)
-{
-	if (!btrfs_device_roles_in_force(fs_info))
-		return atomic64_read(&fs_info->free_chunk_space);
-	return READ_ONCE(fs_info->roles.kinds[btrfs_role_kind(bg_flags)].unallocated);
-}
-
-/* The @chunk_size of the whole filesystem, limited to the size of these devices. */
-static inline u64 btrfs_device_role_chunk_size(const struct btrfs_fs_info *fs_info,
-					       u64 bg_flags, u64 chunk_size)
-{
-	u64 bytes;
-
-	if (!btrfs_device_roles_in_force(fs_info))
-		return chunk_size;
-	bytes = READ_ONCE(fs_info->roles.kinds[btrfs_role_kind(bg_flags)].bytes);
-	return min(chunk_size, div_u64(bytes, 10));
-}
-
 #ifdef CONFIG_BTRFS_DEVICE_ROLES
-void btrfs_device_role_init(struct btrfs_fs_info *fs_info);
-void btrfs_device_role_stop(struct btrfs_fs_info *fs_info);
-bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info,
-				    struct btrfs_avail_sums *metadata);
+bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info);
+u64 btrfs_device_role_unallocated(const struct btrfs_fs_info *fs_info, u64 bg_flags);
 void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info);
 #else
-static inline void btrfs_device_role_init(struct btrfs_fs_info *fs_info) { }
-static inline void btrfs_device_role_stop(struct btrfs_fs_info *fs_info) { }
-
-static inline bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info,
-						  struct btrfs_avail_sums *metadata)
+static inline bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info)
 {
 	return false;
+}
+
+static inline u64 btrfs_device_role_unallocated(const struct btrfs_fs_info *fs_info,
+						u64 bg_flags)
+{
+	return atomic64_read(&fs_info->free_chunk_space);
 }
 
 static inline void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info) { }
@@ -136,10 +115,7 @@ bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early);
 void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 				  const struct btrfs_device_info *infos, u32 nr);
 
-u64 btrfs_device_role_avail(const struct btrfs_fs_info *fs_info,
-			    enum btrfs_role_share share, u64 profile);
-u64 btrfs_device_role_avail_data(struct btrfs_fs_info *fs_info);
-void btrfs_device_role_sync_statfs(struct btrfs_fs_info *fs_info);
+u64 btrfs_device_role_avail(const struct btrfs_fs_info *fs_info, u64 bg_flags);
 
 extern const char * const btrfs_device_roles_reasons[];
 void btrfs_device_role_count(const struct btrfs_fs_info *fs_info, bool stored,
