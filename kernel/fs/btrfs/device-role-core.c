@@ -40,9 +40,8 @@ int btrfs_role_parse(const char *buf, size_t len)
 }
 
 /*
- * The one table between the disk and the roles. The values are those that the
- * allocation hint patches write: there 2 is the metadata only device and 3 the
- * data only one. 6 and 7 are undefined.
+ * The one table between the disk and the roles, with the values that the
+ * allocation hint patches write. 6 and 7 are undefined.
  */
 u8 btrfs_role_from_disk(u64 type)
 {
@@ -92,9 +91,8 @@ enum btrfs_role_rank btrfs_role_rank(u8 role, enum btrfs_role_kind kind)
 }
 
 /*
- * Bytes of a device of @size bytes that only system chunks may take. System
- * block groups are needed for others to be created or relocated, so a device
- * that is for metadata must not be filled to the last byte by other chunks.
+ * Bytes of a device of @size bytes that only system chunks may take. They are
+ * needed for other chunks to be created or relocated.
  */
 u64 btrfs_role_system_space(u8 role, u64 size)
 {
@@ -105,8 +103,7 @@ u64 btrfs_role_system_space(u8 role, u64 size)
 
 /*
  * A chunk should not be larger than 10 % of the devices it competes for: those
- * of its rank and better ones. With a small SSD next to large disks the first
- * chunk would take all of the SSD otherwise.
+ * of its rank and better ones. The first one would fill a small SSD otherwise.
  */
 u64 btrfs_role_max_chunk(const struct btrfs_role_profile *profile, u8 rank)
 {
@@ -183,13 +180,11 @@ static bool ranks_differ(const struct btrfs_device_info *info, u32 nr)
 
 /*
  * Choose the devices of a new chunk from those in @info with enough space, which
- * are in order of rank, max_avail and total_avail.
+ * are in order of rank, max_avail and total_avail. Return how many to use. They
+ * come first, largest first, as the size of a stripe is read off the last.
  *
- * Fixed-width profiles take the best by rank and space. Striped ones take all
- * devices of the first choice, and those of the next one only if that is not
- * enough for a chunk. Return how many to use. They come first in @info, in
- * descending order of max_avail, as the size of a stripe is read off the last.
- * If all ranks are the same the chunk is the one that is made without roles.
+ * Profiles with a fixed width take the best by rank and space. Striped ones take
+ * all devices of the first choice, and others only if these are not enough.
  */
 u32 btrfs_role_select(struct btrfs_device_info *info, u32 nr,
 		      const struct btrfs_role_profile *profile)

@@ -109,8 +109,6 @@ u64 btrfs_device_role_unallocated(const struct btrfs_fs_info *fs_info, u64 bg_fl
 		&fs_info->fs_devices->role_sums.kinds[btrfs_role_kind(bg_flags)];
 	u64 bytes = 0;
 
-	if (!btrfs_device_roles_in_force(fs_info))
-		return atomic64_read(&fs_info->free_chunk_space);
 	for (int rank = 0; rank < BTRFS_ROLE_RANK_EXCLUDED; rank++)
 		bytes += READ_ONCE(sums->avail[rank].sum);
 	return bytes;

@@ -19,11 +19,11 @@ struct kobj_attribute;
 struct btrfs_balance_control;
 struct btrfs_block_group;
 struct btrfs_chunk_map;
+struct btrfs_trans_handle;
 
 /*
- * The type of a device is the on-disk field, its role is the decoded meaning.
- * Writers hold chunk_mutex unless the device is not in use yet. The role is a
- * single byte, so that it can be read anywhere without a lock.
+ * The type of a device is the on-disk field, its role is the decoded meaning, a
+ * byte that can be read without a lock. Writers hold chunk_mutex.
  */
 static inline void btrfs_device_set_type(struct btrfs_device *device, u64 type)
 {
@@ -56,6 +56,13 @@ static inline bool btrfs_device_roles_ignored(const struct btrfs_fs_info *fs_inf
 	return READ_ONCE(fs_info->roles.ignored_by) == current;
 }
 
+/* The target of a running replace gets the role of the source in the end. */
+static inline bool btrfs_device_can_have_role(const struct btrfs_device *device)
+{
+	return test_bit(BTRFS_DEV_STATE_IN_FS_METADATA, &device->dev_state) &&
+	       !test_bit(BTRFS_DEV_STATE_REPLACE_TGT, &device->dev_state);
+}
+
 /* How welcome a chunk with @bg_flags is on the device. */
 static inline enum btrfs_role_rank
 btrfs_device_role_rank(const struct btrfs_fs_info *fs_info,
@@ -79,30 +86,11 @@ static inline u64 btrfs_device_role_system_room(const struct btrfs_fs_info *fs_i
 				      device->total_bytes);
 }
 
-#ifdef CONFIG_BTRFS_DEVICE_ROLES
+/* These are called only with roles configured; most only with roles in force. */
 bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info);
 u64 btrfs_device_role_unallocated(const struct btrfs_fs_info *fs_info, u64 bg_flags);
 void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info);
-#else
-static inline bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info)
-{
-	return false;
-}
-
-static inline u64 btrfs_device_role_unallocated(const struct btrfs_fs_info *fs_info,
-						u64 bg_flags)
-{
-	return atomic64_read(&fs_info->free_chunk_space);
-}
-
-static inline void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info) { }
-static inline void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info) { }
-#endif
-
-/* These are called only with roles configured; most only with roles in force. */
-void btrfs_device_role_warn_unknown(const struct btrfs_fs_info *fs_info,
-				    const struct btrfs_device *device);
 void btrfs_device_role_profile(const struct btrfs_fs_info *fs_info, u64 bg_flags,
 			       struct btrfs_role_profile *profile);
 void btrfs_device_role_count_chunk(const struct btrfs_fs_info *fs_info,
@@ -126,7 +114,8 @@ int btrfs_device_role_check_removal(struct btrfs_fs_info *fs_info,
 				    const struct btrfs_device *device);
 bool btrfs_device_role_allows_balance(struct btrfs_fs_info *fs_info,
 				      const struct btrfs_balance_control *bctl);
-bool btrfs_device_can_have_role(const struct btrfs_device *device);
+int btrfs_device_role_write(struct btrfs_trans_handle *trans,
+			    struct btrfs_device *device);
 long btrfs_ioctl_device_roles(struct file *file, void __user *argp);
 long btrfs_ioctl_add_dev_role(struct file *file, void __user *argp);
 ssize_t btrfs_device_role_show(struct kobject *kobj, struct kobj_attribute *attr,
