@@ -33,10 +33,7 @@ static u64 convert_target(const struct btrfs_balance_args *args)
 	return args->flags & BTRFS_BALANCE_ARGS_CONVERT ? args->target : 0;
 }
 
-/*
- * The profiles of data, metadata and system chunks: those in use, and what a
- * balance, running or paused, converts to.
- */
+/* The profiles in use, by data, metadata and system, and what a balance converts to. */
 static void get_profiles(struct btrfs_fs_info *fs_info, u64 profiles[3])
 {
 	const struct btrfs_balance_control *bctl;
@@ -95,9 +92,8 @@ void btrfs_device_role_count(const struct btrfs_fs_info *fs_info, bool stored,
 }
 
 /*
- * Would the profiles still find enough devices? Only a change for the worse is
- * refused: where devices are missing already it must be possible to allow the
- * remaining ones more, one after the other. 0, or why not.
+ * Would the profiles still find enough devices? 0, or why not. Only a change for
+ * the worse is refused: where devices are missing, others must be allowed more.
  */
 int btrfs_device_role_check_counts(struct btrfs_fs_info *fs_info,
 				   const u32 before[2], const u32 after[2])

@@ -115,10 +115,9 @@ u64 btrfs_role_max_chunk(const struct btrfs_role_profile *profile, u8 rank)
 }
 
 /*
- * Bytes a first choice device must offer to be taken before the others. Without
- * this, one that is all but full would yield chunk after chunk of a few hundred
- * KiB. A data chunk must hold the largest extent, as relocation moves extents in
- * one piece.
+ * Bytes a first choice device must offer to be taken before the others, or one that
+ * is all but full would yield chunk after chunk of a few hundred KiB. A data chunk
+ * must hold the largest extent, as relocation moves extents in one piece.
  */
 u64 btrfs_role_useful_bytes(const struct btrfs_role_profile *profile)
 {
@@ -130,23 +129,23 @@ u64 btrfs_role_useful_bytes(const struct btrfs_role_profile *profile)
 }
 
 static bool comes_before(const struct btrfs_device_info *a,
-			 const struct btrfs_device_info *b, bool by_rank)
+			 const struct btrfs_device_info *b)
 {
-	if (by_rank && a->rank != b->rank)
+	if (a->rank != b->rank)
 		return a->rank < b->rank;
 	if (a->max_avail != b->max_avail)
 		return a->max_avail > b->max_avail;
-	return by_rank && a->total_avail > b->total_avail;
+	return a->total_avail > b->total_avail;
 }
 
 /* Stable: ties stay in the order they came in. The input is nearly sorted. */
-static void sort_devices(struct btrfs_device_info *info, u32 nr, bool by_rank)
+static void sort_devices(struct btrfs_device_info *info, u32 nr)
 {
 	for (u32 i = 1; i < nr; i++) {
 		struct btrfs_device_info cur = info[i];
 		u32 j = i;
 
-		for (; j > 0 && comes_before(&cur, &info[j - 1], by_rank); j--)
+		for (; j > 0 && comes_before(&cur, &info[j - 1]); j--)
 			info[j] = info[j - 1];
 		info[j] = cur;
 	}
@@ -180,8 +179,8 @@ static bool ranks_differ(const struct btrfs_device_info *info, u32 nr)
 
 /*
  * Choose the devices of a new chunk from those in @info with enough space, which
- * are in order of rank, max_avail and total_avail. Return how many to use. They
- * come first, largest first, as the size of a stripe is read off the last.
+ * are in order of rank, max_avail and total_avail. Return how many to use. They come
+ * first, the one with the smallest max_avail last: it decides on the stripe size.
  *
  * Profiles with a fixed width take the best by rank and space. Striped ones take
  * all devices of the first choice, and others only if these are not enough.
@@ -198,14 +197,20 @@ u32 btrfs_role_select(struct btrfs_device_info *info, u32 nr,
 			    info[i].max_avail < useful)
 				info[i].rank = BTRFS_ROLE_RANK_BELOW_MIN;
 		}
-		sort_devices(info, nr, true);
+		sort_devices(info, nr);
 		if (profile->striped)
 			nr = striped_width(info, nr, profile);
 	}
 	nr -= nr % profile->devs_increment;
 	nr = least(nr, profile->devs_max);
-	if (differ)
-		sort_devices(info, nr, false);
+	for (u32 i = 0; i + 1 < nr; i++) {
+		const struct btrfs_device_info cur = info[i];
+
+		if (cur.max_avail < info[nr - 1].max_avail) {
+			info[i] = info[nr - 1];
+			info[nr - 1] = cur;
+		}
+	}
 	return nr;
 }
 
@@ -306,10 +311,7 @@ u64 btrfs_role_available(const struct btrfs_avail_sums *ranks, u32 nr,
 	return total;
 }
 
-/*
- * Number of devices of the chunk with misplaced stripes: all that exclude its
- * kind, and those that a first choice device could relieve.
- */
+/* Devices that exclude the chunk, and those that a first choice device could relieve. */
 u32 btrfs_role_misplaced(const struct btrfs_role_chunk *chunk,
 			 const struct btrfs_role_profile *profile)
 {
@@ -323,12 +325,9 @@ u32 btrfs_role_misplaced(const struct btrfs_role_chunk *chunk,
 }
 
 /*
- * Would a new chunk be placed better than the existing one? Then its free space
- * must not be used: data in it would have to be moved again.
- *
- * @first devices of the first choice have space and @allowed that do not exclude
- * the kind. Of these @chunk.first may be the chunk's own, so a further one is
- * certain only if there are more than that.
+ * Would a new chunk be placed better than the existing one? @first devices of the
+ * first choice have space and @allowed that do not exclude the kind. The chunk's
+ * own may be among them.
  */
 bool btrfs_role_pass_over(const struct btrfs_role_chunk *chunk,
 			  const struct btrfs_role_profile *profile,

@@ -11,7 +11,6 @@
 #include <linux/sysfs.h>
 #include <linux/uaccess.h>
 #include "ctree.h"
-#include "block-group.h"
 #include "btrfs_inode.h"
 #include "device-role.h"
 #include "ioctl.h"
@@ -98,8 +97,6 @@ static int find_devices(struct btrfs_fs_info *fs_info, struct role_request *requ
 static void apply_types(struct btrfs_fs_info *fs_info,
 			const struct role_request *request, bool new)
 {
-	lockdep_assert_held(&fs_info->chunk_mutex);
-
 	for (u32 i = 0; i < request->nr; i++) {
 		const struct role_change *change = &request->changes[i];
 
@@ -151,26 +148,6 @@ static int change_types(struct btrfs_fs_info *fs_info, struct role_request *requ
 			devid = request->changes[i].devid;
 	}
 	return refuse(request, devid, reason, -EINVAL);
-}
-
-/*
- * Write what has been set, as a part of the commit. With device_list_mutex held all
- * roles of a request are there or none.
- */
-int btrfs_device_role_write(struct btrfs_trans_handle *trans,
-			    struct btrfs_device *device)
-{
-	int ret;
-
-	if (!READ_ONCE(device->role_dirty))
-		return 0;
-
-	WRITE_ONCE(device->role_dirty, false);
-	btrfs_reserve_chunk_metadata(trans, false);
-	ret = btrfs_update_device(trans, device);
-	btrfs_trans_release_chunk_metadata(trans);
-	/* The item goes first when a device is removed. */
-	return ret == -ENOENT ? 0 : ret;
 }
 
 static void log_request(struct btrfs_fs_info *fs_info,

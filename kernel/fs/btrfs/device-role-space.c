@@ -2,9 +2,7 @@
 
 /*
  * Device roles in the accounting of space: what metadata, data and system chunks
- * can still get from the devices that roles leave them. The sums are made anew
- * from all writeable devices by btrfs_update_per_profile_avail(), so they cannot
- * drift.
+ * can still get. The sums are made anew each time, so they cannot drift.
  */
 
 #include "ctree.h"
@@ -51,18 +49,13 @@ static void add_device(const struct btrfs_fs_info *fs_info,
 		btrfs_add_avail(&sums->system, all);
 }
 
-/*
- * Chunks, the devices, their sizes or their roles have changed. Return whether
- * roles are in force.
- */
+/* Chunks, devices, sizes or roles have changed. Return whether roles are in force. */
 bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info)
 {
 	struct btrfs_fs_devices *fs_devices = fs_info->fs_devices;
 	struct btrfs_role_sums sums = { 0 };
 	const struct btrfs_device *device;
 	const bool roles = has_roles(fs_info);
-
-	lockdep_assert_held(&fs_info->chunk_mutex);
 
 	if (roles) {
 		list_for_each_entry(device, &fs_devices->alloc_list, dev_alloc_list)
@@ -79,10 +72,7 @@ bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info)
 	return roles;
 }
 
-/*
- * Bytes, without copies and parity, that new chunks of the type and profile can
- * get. This costs the same for any number of devices.
- */
+/* Bytes, without copies and parity, that new chunks of the type and profile can get. */
 u64 btrfs_device_role_avail(const struct btrfs_fs_info *fs_info, u64 bg_flags)
 {
 	struct btrfs_fs_devices *fs_devices = fs_info->fs_devices;
@@ -100,16 +90,4 @@ u64 btrfs_device_role_avail(const struct btrfs_fs_info *fs_info, u64 bg_flags)
 	spin_unlock(&fs_devices->per_profile_lock);
 
 	return avail;
-}
-
-/* Unallocated bytes that chunks with @bg_flags can get from some device. */
-u64 btrfs_device_role_unallocated(const struct btrfs_fs_info *fs_info, u64 bg_flags)
-{
-	const struct btrfs_role_kind_sums *sums =
-		&fs_info->fs_devices->role_sums.kinds[btrfs_role_kind(bg_flags)];
-	u64 bytes = 0;
-
-	for (int rank = 0; rank < BTRFS_ROLE_RANK_EXCLUDED; rank++)
-		bytes += READ_ONCE(sums->avail[rank].sum);
-	return bytes;
 }

@@ -19,7 +19,6 @@ struct kobj_attribute;
 struct btrfs_balance_control;
 struct btrfs_block_group;
 struct btrfs_chunk_map;
-struct btrfs_trans_handle;
 
 /*
  * The type of a device is the on-disk field, its role is the decoded meaning, a
@@ -88,7 +87,6 @@ static inline u64 btrfs_device_role_system_room(const struct btrfs_fs_info *fs_i
 
 /* These are called only with roles configured; most only with roles in force. */
 bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info);
-u64 btrfs_device_role_unallocated(const struct btrfs_fs_info *fs_info, u64 bg_flags);
 void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_profile(const struct btrfs_fs_info *fs_info, u64 bg_flags,
@@ -114,8 +112,6 @@ int btrfs_device_role_check_removal(struct btrfs_fs_info *fs_info,
 				    const struct btrfs_device *device);
 bool btrfs_device_role_allows_balance(struct btrfs_fs_info *fs_info,
 				      const struct btrfs_balance_control *bctl);
-int btrfs_device_role_write(struct btrfs_trans_handle *trans,
-			    struct btrfs_device *device);
 long btrfs_ioctl_device_roles(struct file *file, void __user *argp);
 long btrfs_ioctl_add_dev_role(struct file *file, void __user *argp);
 ssize_t btrfs_device_role_show(struct kobject *kobj, struct kobj_attribute *attr,
