@@ -13,8 +13,11 @@ static bool has_roles(const struct btrfs_fs_info *fs_info)
 {
 	const struct btrfs_device *device;
 
+	if (btrfs_test_opt(fs_info, NODEVICE_ROLES) ||
+	    btrfs_fs_incompat(fs_info, MIXED_GROUPS))
+		return false;
 	list_for_each_entry(device, &fs_info->fs_devices->alloc_list, dev_alloc_list) {
-		if (btrfs_device_role(fs_info, device))
+		if (device->role)
 			return true;
 	}
 	return false;
