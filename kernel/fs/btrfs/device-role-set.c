@@ -204,6 +204,15 @@ out:
 	return ret;
 }
 
+/* Called by the cleaner, for a role that was set by sysfs. */
+void btrfs_device_role_commit(struct btrfs_fs_info *fs_info)
+{
+	struct btrfs_trans_handle *trans = btrfs_start_transaction(fs_info->tree_root, 0);
+
+	if (!IS_ERR(trans))
+		btrfs_commit_transaction(trans);
+}
+
 /*
  * Accept only an exact name, with or without a newline. Nothing is waited for that
  * a removal of the device may hold, as that waits for the users of this file. They
@@ -237,7 +246,7 @@ ssize_t btrfs_device_role_store(struct kobject *kobj, struct kobj_attribute *att
 		ret = change_types(fs_info, &request);
 	log_request(fs_info, &request, ret);
 	if (!ret)
-		wake_up_process(fs_info->transaction_kthread);
+		wake_up_process(fs_info->cleaner_kthread);
 	return ret ?: len;
 }
 

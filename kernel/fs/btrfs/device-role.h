@@ -87,6 +87,7 @@ static inline u64 btrfs_device_role_system_room(const struct btrfs_fs_info *fs_i
 
 /* These are called only with roles configured; most only with roles in force. */
 bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info);
+void btrfs_device_role_commit(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_profile(const struct btrfs_fs_info *fs_info, u64 bg_flags,
