@@ -207,10 +207,14 @@ out:
 /* Called by the cleaner, for a role that was set by sysfs. */
 void btrfs_device_role_commit(struct btrfs_fs_info *fs_info)
 {
-	struct btrfs_trans_handle *trans = btrfs_start_transaction(fs_info->tree_root, 0);
+	struct btrfs_trans_handle *trans;
 
-	if (!IS_ERR(trans))
-		btrfs_commit_transaction(trans);
+	/* Set anew meanwhile? Each commit begins with clearing the bit. */
+	while (test_bit(BTRFS_FS_NEED_TRANS_COMMIT, &fs_info->flags)) {
+		trans = btrfs_start_transaction(fs_info->tree_root, 0);
+		if (IS_ERR(trans) || btrfs_commit_transaction(trans))
+			break;
+	}
 }
 
 /*
