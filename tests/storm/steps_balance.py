@@ -157,6 +157,12 @@ class BalanceControl(Step):
         m.busy = self.state(m)
 
 
+def refused_for_seeds(m, result):
+    """Scrub writes to no device of a seed, and has done all others."""
+    refused = re.findall(r'scrubbing .* failed for device id (\d+): .*errno=30', result.out)
+    return bool(refused) and sorted(map(int, refused)) == m.seeds()
+
+
 class Scrub(Step):
     name, weight, moves = 'scrub', 4, True
     noise = r'csum failed|i/o error|unable to fixup|fixed up error|bdev .* errs:|checksum error|super block'
@@ -188,13 +194,11 @@ class Scrub(Step):
             return 'damage, read-only'
         if no_space(result):    # block groups with parity must become read-only
             return short_of_room(m, before) or (m.full and 'full') or None
-        refused = re.findall(r'scrubbing .* failed for device id (\d+): .*errno=30', result.out)
-        seed = [d for d, v in m.devs.items() if v['seed']]
-        if refused and not a['ro'] and sorted(map(int, refused)) == sorted(seed):
+        if not a['ro'] and refused_for_seeds(m, result):
             return 'devices of a seed are not repaired'
         # The stock kernel compares the fsid of super and tree blocks of a seed with the new one.
         errors = re.findall(r'(\w+)=\d+', ''.join(re.findall('Error summary:(.*)', result.out)))
-        if seed and a['ro'] and errors and set(errors) <= {'super', 'verify'}:
+        if m.seeds() and a['ro'] and errors and set(errors) <= {'super', 'verify'}:
             return 'blocks of a seed have its fsid'
         return None
 

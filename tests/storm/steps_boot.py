@@ -4,12 +4,14 @@
 import mmap
 import os
 import random
+import re
 
 import checks
 import machine
 import mounting
 from base import Step, btrfs
 from machine import MNT, Result
+from steps_balance import refused_for_seeds
 from steps_mount import CRASH_NOISE, Fail, Lose
 
 BLOCK = 4096
@@ -77,7 +79,9 @@ class Rot(Step):
         if wrong:
             raise machine.Finding('contents', '\n'.join(wrong[:20]))
         result = btrfs('scrub', 'start', '-B', MNT)
-        if result.status in (0, 3) and 'Uncorrectable:   0' in result.out or result.status == 0:
+        # Scrub refuses to write to devices of a seed, and mends the others.
+        if result.status == 0 or refused_for_seeds(m, result) and \
+                re.search(r'Uncorrectable:\s+0\b|no errors found', result.out):
             m.damaged = False
             return Result(0, result.out)
         return result
