@@ -43,7 +43,7 @@ void btrfs_scrub_throttle(struct btrfs_scrub_pace *pace, const struct btrfs_devi
 	schedule_hrtimeout(&at, HRTIMER_MODE_ABS);
 }
 
-/* Requests of the disk's other partitions, such as swap, that it has served. */
+/* Requests that the disk has completed for its other partitions, such as swap. */
 static unsigned long scrub_foreign_requests(struct block_device *bdev)
 {
 	return part_stat_read_accum(bdev_whole(bdev), ios) - part_stat_read_accum(bdev, ios);
@@ -52,7 +52,7 @@ static unsigned long scrub_foreign_requests(struct block_device *bdev)
 /*
  * A drive prefers what is near its heads, and would let others wait for as long as
  * it always has the next reads of scrub at hand.  While there are others it is given
- * no more of them before all are done.  For the task that scrubs the device.
+ * no more of them before all are done.  Only the task that scrubs the device calls this.
  */
 bool btrfs_scrub_makes_way(struct btrfs_device *dev)
 {

@@ -44,7 +44,7 @@ static void scrub_free_rows(struct scrub_pass *pass)
 	pass->pointers = NULL;
 }
 
-static void scrub_tell_missing(const struct scrub_pass *pass)
+static void scrub_warn_missing(const struct scrub_pass *pass)
 {
 	for (int i = 0; i < pass->map->num_stripes; i++) {
 		if (!pass->map->stripes[i].dev->bdev)
@@ -72,7 +72,7 @@ static int scrub_alloc_rows(struct scrub_pass *pass)
 	if (ret)
 		scrub_free_rows(pass);
 	else
-		scrub_tell_missing(pass);
+		scrub_warn_missing(pass);
 	return ret;
 }
 
