@@ -60,7 +60,7 @@ second_run_changes_nothing() {
 	[ "$before" = "$after" ]
 }
 
-# What check-storm-reverts takes out is still there to be taken out.
+# The patches of check-storm-reverts still apply.
 reverts_apply() {
 	local patch tree
 	tree=$("$ktree" path) || return

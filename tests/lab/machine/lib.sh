@@ -114,6 +114,21 @@ lab_store() {
 		print $done ? "taken" : (sort grep { $!{$_} } keys %!)[0], "\n"' "$1"
 }
 
+# lab_take_all FILE: allocates files FILE1, FILE2, ... until no chunk fits any more
+lab_take_all() {
+	local n
+
+	for n in $(seq 400); do
+		fallocate -l 8M "$1$n" 2>/dev/null || return 0
+	done
+	return 1
+}
+
+# lab_commit: writes metadata and commits it
+lab_commit() {
+	mkdir -p "$LAB_MNT/folder" && sync && rmdir "$LAB_MNT/folder"
+}
+
 # lab_small_files DIR COUNT BYTES [XATTR_BYTES]: files that live in metadata, with
 # ballast beside them; says "all" or the error that ended it
 lab_small_files() {

@@ -87,7 +87,7 @@ for process in /proc/[0-9]*; do
 	[[ $(readlink "$process/cwd") != "$tmp/killed/"* ]] || kill -KILL "${process#/proc/}"
 done
 wait
-# Its processes are gone when the lock is; what they made last is as old as the rest.
+# Its last process drops the lock; files that it made until then made the directory new.
 flock -w 60 "$tmp"/killed/lab.[!k]* true
 touch -d '1 hour ago' "$tmp/killed"/lab.*
 TMPDIR=$tmp/killed lab -- true

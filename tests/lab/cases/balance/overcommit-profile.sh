@@ -11,30 +11,16 @@
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 
-# Until no chunk fits any more.
-fill() {
-	local n
-
-	for n in $(seq 400); do
-		fallocate -l 8M "$LAB_MNT/full$n" 2>/dev/null || return 0
-	done
-	return 1
-}
-
-writes_go_on() {
-	mkdir -p "$LAB_MNT/folder" && sync && rmdir "$LAB_MNT/folder"
-}
-
 small=(/dev/labda /dev/labdb)
 [ "$1" != raid1c3 ] || small+=(/dev/labdc)
 
 try "an array of the profile $1" lab_mkfs "$1" "${small[@]}" || bail_out 'no array'
 try 'mount' lab_mount /dev/labda || bail_out 'no mount'
 is "$(lab_small_files "$LAB_MNT/files" 20000 2000)" all 'metadata in use'
-try 'it is full' fill
+try 'it is full' lab_take_all "$LAB_MNT/full"
 try 'a large disk is added' btrfs -q device add -f -K /dev/labdd "$LAB_MNT"
 btrfs filesystem usage -T "$LAB_MNT" | sed 's/^/# /'
-while writes_go_on; do :; done 2>/dev/null &
+while lab_commit; do :; done 2>/dev/null &
 # RAID5 must be read-only for scrub, so it may refuse.
 if [ "$1" = raid5 ]; then
 	btrfs scrub start -B "$LAB_MNT" >/dev/null 2>&1
@@ -44,10 +30,10 @@ fi
 refuse 'balance of metadata finds no space' btrfs balance start -m "$LAB_MNT"
 kill $! && wait $! 2>/dev/null
 try 'the file system is writeable' lab_writable
-try 'writes go on' writes_go_on
+try 'writes go on' lab_commit
 try 'two further disks are added' btrfs -q device add -f -K /dev/labde /dev/labdf "$LAB_MNT"
 try 'balance of metadata finds space' btrfs balance start -m "$LAB_MNT"
-try 'writes go on again' writes_go_on
+try 'writes go on again' lab_commit
 try 'unmount' umount "$LAB_MNT"
 try 'btrfs check' btrfs check /dev/labda
 done_testing

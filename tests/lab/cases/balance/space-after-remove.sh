@@ -16,26 +16,12 @@ make_array() {
 		btrfs -q device remove /dev/labda "$LAB_MNT"
 }
 
-# Until no chunk fits any more.
-fill() {
-	local n
-
-	for n in $(seq 300); do
-		fallocate -l 8M "$LAB_MNT/full$n" 2>/dev/null || return 0
-	done
-	return 1
-}
-
-writes_go_on() {
-	mkdir -p "$LAB_MNT/folder" && sync && rmdir "$LAB_MNT/folder"
-}
-
 try 'an array of one small device, after the removal of a large one' make_array || bail_out 'no array'
-try 'it is full' fill
+try 'it is full' lab_take_all "$LAB_MNT/full"
 btrfs filesystem usage -b "$LAB_MNT" | sed 's/^/# /'
-while writes_go_on; do :; done &
+while lab_commit; do :; done &
 try 'a larger device takes the place of the full one' btrfs replace start -f -B 2 /dev/labdc "$LAB_MNT"
 kill $! && wait $! 2>/dev/null
-try 'the file system is writeable' writes_go_on
+try 'the file system is writeable' lab_commit
 try 'unmount' umount "$LAB_MNT"
 done_testing

@@ -9,16 +9,6 @@
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 
-# Space for data until there is none.
-take_all() {
-	local i
-
-	for i in $(seq 400); do
-		fallocate -l 8M "$LAB_MNT/data$i" 2>/dev/null || return 0
-	done
-	return 1
-}
-
 # MiB of the device that no chunk has.
 unallocated() {
 	btrfs --format json device policy usage "$LAB_MNT" |
@@ -33,7 +23,7 @@ system_on() {
 try 'one disk left: mkfs' lab_mkfs raid1 /dev/labda /dev/labdb /dev/labde || bail_out mkfs
 try 'one disk left: mount' lab_mount /dev/labda || bail_out mount
 try 'one disk left: a role' btrfs -q device policy tag metadata-preferred 3 "$LAB_MNT"
-try 'one disk left: all that data can get' take_all
+try 'one disk left: all that data can get' lab_take_all "$LAB_MNT/data"
 sync
 in_range "$(unallocated 1)" 0 8 'one disk left: devid 1 is full'
 in_range "$(unallocated 2)" 0 8 'one disk left: devid 2 is full'
@@ -57,7 +47,7 @@ try 'no space but that for system: mount' lab_mount /dev/labda || bail_out mount
 is "$(system_on /dev/labda)" '1 2' 'no space but that for system: it is on the hard disks'
 try 'no space but that for system: the SSDs come' btrfs -q device add -f /dev/labdc /dev/labdd "$LAB_MNT"
 try 'no space but that for system: they prefer metadata' btrfs -q device policy tag metadata-preferred 3 4 "$LAB_MNT"
-try 'no space but that for system: all that data can get' take_all
+try 'no space but that for system: all that data can get' lab_take_all "$LAB_MNT/data"
 sync
 in_range "$(unallocated 3)" 16 24 'no space but that for system: 16 MiB are left of devid 3'
 in_range "$(unallocated 4)" 16 24 'no space but that for system: 16 MiB are left of devid 4'

@@ -87,7 +87,7 @@ unlimited() {	# MODEL SEED SCHEDULER FIO...
 	in_range "$(percent reader_iops)" 85 1000 "$what: reads a second, in percent"
 }
 
-# Who reads another partition of the disk has it as if the file system's own users read.
+# Reads of another partition of the disk are not slower beside a scrub than on the stock kernel.
 outside() {	# FIO...
 	local what="reads of another partition, $*"
 

@@ -7,20 +7,6 @@
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 
-# Until no chunk fits any more.
-fill() {
-	local n
-
-	for n in $(seq 400); do
-		fallocate -l 8M "$LAB_MNT/full$n" 2>/dev/null || return 0
-	done
-	return 1
-}
-
-writes_go_on() {
-	mkdir -p "$LAB_MNT/folder" && sync && rmdir "$LAB_MNT/folder"
-}
-
 read_all() {
 	find "$LAB_MNT/files" -type f -exec cat {} + >/dev/null
 }
@@ -28,12 +14,12 @@ read_all() {
 try 'a RAID1' lab_mkfs raid1 /dev/labda /dev/labdb || bail_out 'no array'
 try 'mount' lab_mount /dev/labda || bail_out 'no mount'
 is "$(lab_small_files "$LAB_MNT/files" 5000 2000)" all 'metadata in use'
-try 'it is full' fill
-while writes_go_on; do :; done 2>/dev/null &
+try 'it is full' lab_take_all "$LAB_MNT/full"
+while lab_commit; do :; done 2>/dev/null &
 try 'a disk is replaced' btrfs replace start -f -B 1 /dev/labdc "$LAB_MNT"
 kill $! && wait $! 2>/dev/null
 try 'the file system is writeable' lab_writable
-try 'writes go on' writes_go_on
+try 'writes go on' lab_commit
 lab_pull labdb
 umount "$LAB_MNT"
 try 'the new disk has all of it' lab_mount /dev/labdc degraded,ro
