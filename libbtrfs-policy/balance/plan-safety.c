@@ -29,9 +29,9 @@ static uint32_t candidates_with_space(const struct bp_plan_state *state, uint64_
 /* ---- Slack -------------------------------------------------------------- */
 
 /*
- * Bytes of metadata that fit into new chunks, reckoned as the kernel's reservations do.
- * Each copy or parity goes to its own device, so a device larger than an equal share of
- * what is left holds one of everything and no more. For parity that errs on the safe side.
+ * Bytes of metadata that fit into new chunks, by the rules of the kernel's reservations.
+ * Each copy and each parity stripe needs a device of its own, so a device that is larger
+ * than an equal share cannot use the rest. With parity the result is a lower bound.
  */
 static uint64_t allocatable(const struct bp_plan_state *state, const uint64_t *more)
 {
