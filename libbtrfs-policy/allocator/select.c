@@ -90,10 +90,12 @@ static void set_limits(struct btrfs_role_profile *limits, const struct bp_candid
 
 /* ---- Selection ---------------------------------------------------------- */
 
-static int by_free_space(const void *a, const void *b)
+static int by_rank_and_space(const void *a, const void *b)
 {
 	const struct btrfs_device_info *left = a, *right = b;
 
+	if (left->rank != right->rank)
+		return left->rank < right->rank ? -1 : 1;
 	if (left->max_avail != right->max_avail)
 		return left->max_avail > right->max_avail ? -1 : 1;
 	if (left->total_avail != right->total_avail)
@@ -142,7 +144,7 @@ static uint32_t gather(const struct bp_candidate *candidates, size_t count, uint
 		info[found].max_avail = min_u64(offer, limits->max_stripe * limits->dev_stripes);
 		info[found++].rank = rank_of(&candidates[i], type);
 	}
-	qsort(info, found, sizeof(*info), by_free_space);
+	qsort(info, found, sizeof(*info), by_rank_and_space);
 	return found;
 }
 
@@ -162,7 +164,7 @@ static uint32_t data_stripes(const struct btrfs_role_profile *limits, uint32_t d
 static uint64_t stripe_length(const struct btrfs_role_profile *limits,
 			      const struct btrfs_device_info *info, uint32_t devs)
 {
-	const uint64_t most = btrfs_role_max_chunk(limits, btrfs_role_best_rank(info, devs));
+	const uint64_t most = limits->max_chunk;
 	const uint32_t stripes = data_stripes(limits, devs);
 	const uint64_t unit = 16 * MIB;
 	uint64_t length = info[devs - 1].max_avail / limits->dev_stripes;

@@ -2,7 +2,7 @@
 
 /*
  * Device roles in allocation: the devices of new chunks, which block groups new
- * extents go to, and what is done where the devices have no room.
+ * extents go to, and what is done where the devices have no space.
  */
 
 #include <linux/wait_bit.h>
@@ -90,8 +90,7 @@ u32 btrfs_device_role_select(const struct btrfs_fs_info *fs_info, u64 bg_flags,
 	nr = btrfs_role_select(infos, nr, &profile);
 	/* A zone is as large as it is. */
 	if (!btrfs_is_zoned(fs_info))
-		*max_chunk = btrfs_role_max_chunk(&profile,
-						  btrfs_role_best_rank(infos, nr));
+		*max_chunk = profile.max_chunk;
 	return nr;
 }
 
@@ -106,37 +105,32 @@ u32 btrfs_device_role_select(const struct btrfs_fs_info *fs_info, u64 bg_flags,
 /* Never 0: that marks a block group without a cached class. */
 #define PLACEMENT_KEY(generation)	((generation) << 8 | BIT(7))
 
-static u32 find_placement_class(const struct btrfs_block_group *bg, u32 key)
+static u32 get_placement_class(struct btrfs_block_group *bg)
 {
+	/* Pairs with the release in apply_types(): the roles are no older. */
+	const u32 key = PLACEMENT_KEY(smp_load_acquire(&bg->fs_info->roles.generation));
+	u32 class = READ_ONCE(bg->role_standing);
 	struct btrfs_role_chunk chunk = { 0 };
 	struct btrfs_chunk_map *map;
+
+	if ((class & PLACEMENT_KEY(~0U)) == key)
+		return class;
 
 	map = btrfs_find_chunk_map(bg->fs_info, bg->start, bg->length);
 	if (map) {
 		btrfs_device_role_count_chunk(bg->fs_info, map, &chunk);
 		btrfs_free_chunk_map(map);
 	}
-	return key | min(chunk.first, PLACEMENT_FIRST) |
-	       (chunk.other ? PLACEMENT_OTHER : 0) |
-	       (chunk.excluded ? PLACEMENT_EXCLUDED : 0);
-}
-
-static u32 get_placement_class(struct btrfs_block_group *bg)
-{
-	/* Pairs with the release in apply_types(): the roles are no older. */
-	const u32 key = PLACEMENT_KEY(smp_load_acquire(&bg->fs_info->roles.generation));
-	u32 class = READ_ONCE(bg->role_standing);
-
-	if ((class & PLACEMENT_KEY(~0U)) != key) {
-		class = find_placement_class(bg, key);
-		WRITE_ONCE(bg->role_standing, class);
-	}
+	class = key | min(chunk.first, PLACEMENT_FIRST) |
+		(chunk.other ? PLACEMENT_OTHER : 0) |
+		(chunk.excluded ? PLACEMENT_EXCLUDED : 0);
+	WRITE_ONCE(bg->role_standing, class);
 	return class;
 }
 
-/* Devices of ranks up to @rank with room for a chunk: three of each rank are enough. */
-static u32 count_room(const struct btrfs_fs_info *fs_info,
-		      const struct btrfs_role_profile *profile, u32 rank)
+/* Devices of ranks up to @rank with space for a chunk: three of each rank are enough. */
+static u32 count_usable(const struct btrfs_fs_info *fs_info,
+			const struct btrfs_role_profile *profile, u32 rank)
 {
 	const struct btrfs_role_kind_sums *sums =
 		&fs_info->fs_devices->role_sums.kinds[profile->kind];
@@ -144,9 +138,10 @@ static u32 count_room(const struct btrfs_fs_info *fs_info,
 	u32 nr = 0;
 
 	for (u32 i = 0; i <= rank; i++) {
-		/* Full, until it has more than when a chunk found no room. */
+		/* Full, until it has more than when a chunk found no space. */
 		if (i == BTRFS_ROLE_RANK_FIRST &&
-		    READ_ONCE(sums->avail[i].sum) <= READ_ONCE(sums->spilled_at))
+		    READ_ONCE(sums->avail[i].sum) <=
+		    READ_ONCE(fs_info->roles.spilled_at[profile->kind]))
 			continue;
 		for (u32 k = 0; k < ARRAY_SIZE(sums->avail[i].top); k++)
 			nr += READ_ONCE(sums->avail[i].top[k]) >= useful;
@@ -185,8 +180,8 @@ bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early)
 	profile.max_stripe = SZ_1G;
 	profile.max_chunk = SZ_1G;
 	return btrfs_role_pass_over(&chunk, &profile,
-				    count_room(bg->fs_info, &profile, BTRFS_ROLE_RANK_FIRST),
-				    count_room(bg->fs_info, &profile, BTRFS_ROLE_RANK_LAST));
+				    count_usable(bg->fs_info, &profile, BTRFS_ROLE_RANK_FIRST),
+				    count_usable(bg->fs_info, &profile, BTRFS_ROLE_RANK_LAST));
 }
 
 /*
@@ -222,7 +217,8 @@ void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 
 	/* Else each extent would try to allocate a new chunk. */
 	if (!(bg_flags & BTRFS_BLOCK_GROUP_SYSTEM))
-		WRITE_ONCE(sums->spilled_at, sums->avail[BTRFS_ROLE_RANK_FIRST].sum);
+		WRITE_ONCE(fs_info->roles.spilled_at[btrfs_role_kind(bg_flags)],
+			   sums->avail[BTRFS_ROLE_RANK_FIRST].sum);
 
 	space_info = btrfs_find_space_info(fs_info, bg_flags);
 	spin_lock(&space_info->lock);
@@ -232,7 +228,7 @@ void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 		return;
 
 	btrfs_warn_rl(fs_info,
-		      "no room for a %s chunk on the devices for it, others are used",
+		      "no space for a %s chunk on the devices for it, others are used",
 		      bg_flags & BTRFS_BLOCK_GROUP_DATA ? "data" :
 		      bg_flags & BTRFS_BLOCK_GROUP_METADATA ? "metadata" : "system");
 	/* The cleaner tells user space, that allocates memory. */
@@ -295,7 +291,7 @@ int btrfs_device_role_replace_ro(struct btrfs_block_group *bg)
 		return ret;
 
 	btrfs_warn(fs_info,
-		   "no device with room for writes while block group %llu is copied, roles are ignored for it",
+		   "no device with space for writes while block group %llu is copied, roles are ignored for it",
 		   bg->start);
 	/* One task at a time. */
 	wait_var_event(&fs_info->roles.ignored_by,

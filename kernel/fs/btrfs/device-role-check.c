@@ -204,7 +204,6 @@ static u32 count_vacant(struct btrfs_fs_info *fs_info,
 			  device->total_bytes >= device->bytes_used + bytes &&
 			  !is_on(map, device);
 	mutex_unlock(&fs_info->chunk_mutex);
-
 	return vacant;
 }
 
@@ -243,9 +242,7 @@ ssize_t btrfs_misplaced_bytes_show(struct kobject *kobj,
 	u64 bytes = 0;
 
 	/* Sub groups are a part of the primary one here. */
-	if (space_info->subgroup_id != BTRFS_SUB_GROUP_PRIMARY ||
-	    (!btrfs_device_roles_in_force(fs_info) &&
-	     list_empty(&fs_devices->seed_list) && !READ_ONCE(fs_devices->missing_devices)))
+	if (space_info->subgroup_id != BTRFS_SUB_GROUP_PRIMARY)
 		return sysfs_emit(buf, "0\n");
 
 	do {
@@ -264,22 +261,20 @@ ssize_t btrfs_misplaced_bytes_show(struct kobject *kobj,
 	return sysfs_emit(buf, "%llu\n", bytes);
 }
 
+#define SPILLED_CHUNK	"BTRFS_EVENT=spilled_chunk"
+
 /* Called by the cleaner: a uevent for the first spill of each type. */
 void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info)
 {
-	static const char * const types[] = {
-		[ilog2(BTRFS_BLOCK_GROUP_DATA)] = "BTRFS_TYPE=data",
-		[ilog2(BTRFS_BLOCK_GROUP_METADATA)] = "BTRFS_TYPE=metadata",
-		[ilog2(BTRFS_BLOCK_GROUP_SYSTEM)] = "BTRFS_TYPE=system",
+	static char *events[][3] = {
+		[ilog2(BTRFS_BLOCK_GROUP_DATA)] = { SPILLED_CHUNK, "BTRFS_TYPE=data" },
+		[ilog2(BTRFS_BLOCK_GROUP_METADATA)] = { SPILLED_CHUNK, "BTRFS_TYPE=metadata" },
+		[ilog2(BTRFS_BLOCK_GROUP_SYSTEM)] = { SPILLED_CHUNK, "BTRFS_TYPE=system" },
 	};
 
-	for (int i = 0; i < ARRAY_SIZE(types); i++) {
-		char *env[3] = { NULL };
-
-		if (!test_and_clear_bit(i, &fs_info->roles.spill_events))
-			continue;
-		env[0] = "BTRFS_EVENT=spilled_chunk";
-		env[1] = (char *)types[i];
-		kobject_uevent_env(&fs_info->fs_devices->fsid_kobj, KOBJ_CHANGE, env);
+	for (int i = 0; i < ARRAY_SIZE(events); i++) {
+		if (test_and_clear_bit(i, &fs_info->roles.spill_events))
+			kobject_uevent_env(&fs_info->fs_devices->fsid_kobj, KOBJ_CHANGE,
+					   events[i]);
 	}
 }

@@ -128,24 +128,14 @@ u64 btrfs_role_useful_bytes(const struct btrfs_role_profile *profile)
 	return useful * profile->dev_stripes;
 }
 
-static bool comes_before(const struct btrfs_device_info *a,
-			 const struct btrfs_device_info *b)
-{
-	if (a->rank != b->rank)
-		return a->rank < b->rank;
-	if (a->max_avail != b->max_avail)
-		return a->max_avail > b->max_avail;
-	return a->total_avail > b->total_avail;
-}
-
-/* Stable: ties stay in the order they came in. The input is nearly sorted. */
-static void sort_devices(struct btrfs_device_info *info, u32 nr)
+/* Stable: devices of a rank stay in the order they came in. */
+static void sort_by_rank(struct btrfs_device_info *info, u32 nr)
 {
 	for (u32 i = 1; i < nr; i++) {
-		struct btrfs_device_info cur = info[i];
+		const struct btrfs_device_info cur = info[i];
 		u32 j = i;
 
-		for (; j > 0 && comes_before(&cur, &info[j - 1]); j--)
+		for (; j > 0 && cur.rank < info[j - 1].rank; j--)
 			info[j] = info[j - 1];
 		info[j] = cur;
 	}
@@ -168,41 +158,34 @@ static u32 striped_width(const struct btrfs_device_info *info, u32 nr,
 	return nr;
 }
 
-static bool ranks_differ(const struct btrfs_device_info *info, u32 nr)
-{
-	for (u32 i = 1; i < nr; i++) {
-		if (info[i].rank != info[0].rank)
-			return true;
-	}
-	return false;
-}
-
 /*
  * Choose the devices of a new chunk from those in @info with enough space, which
  * are in order of rank, max_avail and total_avail. Return how many to use. They come
  * first, the one with the smallest max_avail last: it decides on the stripe size.
+ * Limit the size of the chunk, max_chunk in @profile, to what suits them.
  *
  * Profiles with a fixed width take the best by rank and space. Striped ones take
  * all devices of the first choice, and others only if these are not enough.
  */
 u32 btrfs_role_select(struct btrfs_device_info *info, u32 nr,
-		      const struct btrfs_role_profile *profile)
+		      struct btrfs_role_profile *profile)
 {
 	const u64 useful = btrfs_role_useful_bytes(profile);
-	const bool differ = ranks_differ(info, nr);
 
-	if (differ) {
+	if (nr && info[0].rank != info[nr - 1].rank) {
 		for (u32 i = 0; i < nr; i++) {
 			if (info[i].rank == BTRFS_ROLE_RANK_FIRST &&
 			    info[i].max_avail < useful)
 				info[i].rank = BTRFS_ROLE_RANK_BELOW_MIN;
 		}
-		sort_devices(info, nr);
+		sort_by_rank(info, nr);
 		if (profile->striped)
 			nr = striped_width(info, nr, profile);
 	}
 	nr -= nr % profile->devs_increment;
 	nr = least(nr, profile->devs_max);
+	if (nr)
+		profile->max_chunk = btrfs_role_max_chunk(profile, info[0].rank);
 	for (u32 i = 0; i + 1 < nr; i++) {
 		const struct btrfs_device_info cur = info[i];
 
@@ -212,16 +195,6 @@ u32 btrfs_role_select(struct btrfs_device_info *info, u32 nr,
 		}
 	}
 	return nr;
-}
-
-/* The best rank among the devices chosen for a chunk. */
-u8 btrfs_role_best_rank(const struct btrfs_device_info *info, u32 nr)
-{
-	u8 best = BTRFS_ROLE_RANK_EXCLUDED;
-
-	for (u32 i = 0; i < nr; i++)
-		best = least(best, info[i].rank);
-	return best;
 }
 
 /*

@@ -77,8 +77,7 @@ u64 btrfs_role_system_space(u8 role, u64 size);
 u64 btrfs_role_max_chunk(const struct btrfs_role_profile *profile, u8 rank);
 u64 btrfs_role_useful_bytes(const struct btrfs_role_profile *profile);
 u32 btrfs_role_select(struct btrfs_device_info *info, u32 nr,
-		      const struct btrfs_role_profile *profile);
-u8 btrfs_role_best_rank(const struct btrfs_device_info *info, u32 nr);
+		      struct btrfs_role_profile *profile);
 u64 btrfs_role_available(const struct btrfs_avail_sums *ranks, u32 nr,
 			 const struct btrfs_role_profile *profile);
 

@@ -77,8 +77,8 @@ static int check_request(struct btrfs_fs_info *fs_info, struct role_request *req
 static int find_devices(struct btrfs_fs_info *fs_info, struct role_request *request)
 {
 	for (u32 i = 0; i < request->nr; i++) {
-		struct role_change *change = &request->changes[i];
 		BTRFS_DEV_LOOKUP_ARGS(args);
+		struct role_change *change = &request->changes[i];
 
 		args.devid = change->devid;
 		if (!change->device)
@@ -109,7 +109,7 @@ static void apply_types(struct btrfs_fs_info *fs_info,
 	/* Pairs with the acquire in get_placement_class(). */
 	smp_store_release(&fs_info->roles.generation, fs_info->roles.generation + 1);
 	btrfs_update_per_profile_avail(fs_info);
-	/* What was full may find room on other devices now. */
+	/* What was full may find space on other devices now. */
 	btrfs_clear_space_info_full(fs_info);
 }
 
@@ -306,7 +306,6 @@ static int ioctl_get(struct btrfs_fs_info *fs_info,
 			 min(nr, args->nr) * sizeof(*entries)))
 		ret = -EFAULT;
 	kvfree(entries);
-
 	return ret;
 }
 
@@ -336,7 +335,7 @@ static int ioctl_set(struct file *file, struct btrfs_ioctl_device_roles_args *ar
 
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
-	if (args->flags & ~BTRFS_DEVICE_ROLES_FLAGS_SUPP)
+	if (args->flags & ~BTRFS_DEVICE_ROLES_FORCE)
 		return -EOPNOTSUPP;
 	if (args->nr == 0)
 		return -EINVAL;
@@ -404,17 +403,12 @@ long btrfs_ioctl_add_dev_role(struct file *file, void __user *argp)
 
 	change.role = args.role;
 	ret = check_request(fs_info, &request);
-	/* It's going to be the only writeable one. */
-	if (!ret && fs_info->fs_devices->seeding && args.role & BTRFS_ROLE_EXCLUDE_OTHER) {
-		btrfs_err(fs_info,
-			  "device not added: the first one of a sprout cannot be %s",
-			  btrfs_role_name(args.role));
-		return -EINVAL;
-	}
-	if (ret) {
+	/* The first one of a sprout is going to be the only writeable one. */
+	if (ret || (fs_info->fs_devices->seeding && args.role & BTRFS_ROLE_EXCLUDE_OTHER)) {
 		btrfs_err(fs_info, "device not added: %s",
-			  btrfs_device_roles_reasons[request.reason]);
-		return ret;
+			  ret ? btrfs_device_roles_reasons[request.reason] :
+				"the first one of a sprout cannot exclude a kind");
+		return ret ?: -EINVAL;
 	}
 
 	path = strndup_user(u64_to_user_ptr(args.path), PATH_MAX);

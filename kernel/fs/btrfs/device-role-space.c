@@ -13,11 +13,8 @@ static bool has_roles(const struct btrfs_fs_info *fs_info)
 {
 	const struct btrfs_device *device;
 
-	if (btrfs_test_opt(fs_info, NODEVICE_ROLES) ||
-	    btrfs_fs_incompat(fs_info, MIXED_GROUPS))
-		return false;
 	list_for_each_entry(device, &fs_info->fs_devices->alloc_list, dev_alloc_list) {
-		if (device->role)
+		if (btrfs_device_role(fs_info, device))
 			return true;
 	}
 	return false;
@@ -28,7 +25,7 @@ static void add_device(const struct btrfs_fs_info *fs_info,
 		       struct btrfs_role_sums *sums)
 {
 	const u64 reserved = max_t(u64, BTRFS_DEVICE_RANGE_RESERVED,
-				   btrfs_device_role_system_room(fs_info, device, 0));
+				   btrfs_device_role_system_space(fs_info, device, 0));
 	const u64 all = device->total_bytes > device->bytes_used ?
 			device->total_bytes - device->bytes_used : 0;
 	const u64 bytes = all > reserved ? all - reserved : 0;
@@ -63,9 +60,6 @@ bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info)
 	if (roles) {
 		list_for_each_entry(device, &fs_devices->alloc_list, dev_alloc_list)
 			add_device(fs_info, device, &sums);
-		for (int kind = 0; kind < 2; kind++)
-			sums.kinds[kind].spilled_at =
-				fs_devices->role_sums.kinds[kind].spilled_at;
 		spin_lock(&fs_devices->per_profile_lock);
 		fs_devices->role_sums = sums;
 		spin_unlock(&fs_devices->per_profile_lock);
@@ -91,6 +85,5 @@ u64 btrfs_device_role_avail(const struct btrfs_fs_info *fs_info, u64 bg_flags)
 		avail = btrfs_role_available(sums->kinds[profile.kind].avail,
 					     BTRFS_ROLE_RANK_EXCLUDED, &profile);
 	spin_unlock(&fs_devices->per_profile_lock);
-
 	return avail;
 }

@@ -4,7 +4,7 @@
  * Device roles: which devices may and should carry data and metadata.
  *
  * The decisions are in device-role-core.c. Roles are in force if any
- * writeable device has one; without CONFIG_BTRFS_DEVICE_ROLES they never are.
+ * writeable device has one.
  */
 
 #ifndef BTRFS_DEVICE_ROLE_H
@@ -27,8 +27,7 @@ struct btrfs_chunk_map;
 static inline void btrfs_device_set_type(struct btrfs_device *device, u64 type)
 {
 	device->type = type;
-	if (IS_ENABLED(CONFIG_BTRFS_DEVICE_ROLES))
-		WRITE_ONCE(device->role, btrfs_role_from_disk(type));
+	WRITE_ONCE(device->role, btrfs_role_from_disk(type));
 }
 
 /* The role that counts: none if they are to be ignored, as in mixed block groups. */
@@ -43,13 +42,11 @@ static inline u8 btrfs_device_role(const struct btrfs_fs_info *fs_info,
 
 static inline bool btrfs_device_roles_in_force(const struct btrfs_fs_info *fs_info)
 {
-	if (!IS_ENABLED(CONFIG_BTRFS_DEVICE_ROLES))
-		return false;
 	/* Pairs with the release in btrfs_device_role_update_avail(): the sums. */
 	return smp_load_acquire(&fs_info->roles.in_force);
 }
 
-/* May this task use devices that exclude the kind that it allocates? See device-role-replace.c. */
+/* May this task use devices that exclude the kind that it allocates? */
 static inline bool btrfs_device_roles_ignored(const struct btrfs_fs_info *fs_info)
 {
 	return READ_ONCE(fs_info->roles.ignored_by) == current;
@@ -67,25 +64,22 @@ static inline enum btrfs_role_rank
 btrfs_device_role_rank(const struct btrfs_fs_info *fs_info,
 		       const struct btrfs_device *device, u64 bg_flags)
 {
-	if (!IS_ENABLED(CONFIG_BTRFS_DEVICE_ROLES))
-		return BTRFS_ROLE_RANK_FIRST;
 	return btrfs_role_rank(btrfs_device_role(fs_info, device),
 			       btrfs_role_kind(bg_flags));
 }
 
 /* Bytes of the device that a chunk with @bg_flags has to leave unallocated. */
-static inline u64 btrfs_device_role_system_room(const struct btrfs_fs_info *fs_info,
-						const struct btrfs_device *device,
-						u64 bg_flags)
+static inline u64 btrfs_device_role_system_space(const struct btrfs_fs_info *fs_info,
+						 const struct btrfs_device *device,
+						 u64 bg_flags)
 {
-	if (!IS_ENABLED(CONFIG_BTRFS_DEVICE_ROLES) ||
-	    bg_flags & BTRFS_BLOCK_GROUP_SYSTEM || btrfs_is_zoned(fs_info))
+	if (bg_flags & BTRFS_BLOCK_GROUP_SYSTEM || btrfs_is_zoned(fs_info))
 		return 0;
 	return btrfs_role_system_space(btrfs_device_role(fs_info, device),
 				      device->total_bytes);
 }
 
-/* These are called only with roles configured; most only with roles in force. */
+/* Most of these are called only with roles in force. */
 bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_commit(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info);

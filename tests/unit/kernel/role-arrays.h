@@ -150,16 +150,16 @@ static inline u32 role_array_offer(const struct role_array *array, struct btrfs_
 
 static inline void role_array_run(const struct role_array *array, struct role_result *result)
 {
-	const struct btrfs_role_profile *profile = &array->profile;
+	struct btrfs_role_profile profile = array->profile;
 	struct btrfs_avail_sums sums[BTRFS_ROLE_RANK_EXCLUDED];
 	struct btrfs_device_info info[ROLE_ARRAY_DEVICES];
 	u32 nr = role_array_offer(array, info);
 
 	memset(result, 0, sizeof(*result));
-	nr = btrfs_role_select(info, nr, profile);
-	if (nr >= profile->devs_min) {
+	nr = btrfs_role_select(info, nr, &profile);
+	if (nr >= profile.devs_min) {
 		result->nr = nr;
-		result->longest = btrfs_role_max_chunk(profile, btrfs_role_best_rank(info, nr));
+		result->longest = profile.max_chunk;
 	}
 	for (u32 i = 0; i < result->nr; i++)
 		result->device[i] = (u8)(unsigned long)info[i].dev;
@@ -168,7 +168,7 @@ static inline void role_array_run(const struct role_array *array, struct role_re
 	nr = role_array_list(array, info);
 	for (u32 i = 0; i < nr; i++)
 		btrfs_add_avail(&sums[info[i].rank], info[i].total_avail);
-	result->available = btrfs_role_available(sums, BTRFS_ROLE_RANK_EXCLUDED, profile);
+	result->available = btrfs_role_available(sums, BTRFS_ROLE_RANK_EXCLUDED, &profile);
 }
 
 /* For comparison: everything in one number. */
