@@ -95,7 +95,7 @@ u32 btrfs_device_role_select(const struct btrfs_fs_info *fs_info, u64 bg_flags,
 }
 
 /*
- * The cached placement class of a block group, btrfs_block_group::role_standing:
+ * The cached placement class of a block group, btrfs_block_group::role_placement:
  * the number of first choice devices, whether there are others, and above that
  * the generation of the roles, in one word that needs no lock.
  */
@@ -109,7 +109,7 @@ static u32 get_placement_class(struct btrfs_block_group *bg)
 {
 	/* Pairs with the release in apply_types(): the roles are no older. */
 	const u32 key = PLACEMENT_KEY(smp_load_acquire(&bg->fs_info->roles.generation));
-	u32 class = READ_ONCE(bg->role_standing);
+	u32 class = READ_ONCE(bg->role_placement);
 	struct btrfs_role_chunk chunk = { 0 };
 	struct btrfs_chunk_map *map;
 
@@ -124,7 +124,7 @@ static u32 get_placement_class(struct btrfs_block_group *bg)
 	class = key | min(chunk.first, PLACEMENT_FIRST) |
 		(chunk.other ? PLACEMENT_OTHER : 0) |
 		(chunk.excluded ? PLACEMENT_EXCLUDED : 0);
-	WRITE_ONCE(bg->role_standing, class);
+	WRITE_ONCE(bg->role_placement, class);
 	return class;
 }
 
