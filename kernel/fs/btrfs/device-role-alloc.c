@@ -180,8 +180,8 @@ bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early)
 	profile.max_stripe = SZ_1G;
 	profile.max_chunk = SZ_1G;
 	return btrfs_role_pass_over(&chunk, &profile,
-				    count_usable(bg->fs_info, &profile, BTRFS_ROLE_RANK_FIRST),
-				    count_usable(bg->fs_info, &profile, BTRFS_ROLE_RANK_LAST));
+				    count_usable(bg->fs_info, &profile, chunk.excluded ?
+						 BTRFS_ROLE_RANK_LAST : BTRFS_ROLE_RANK_FIRST));
 }
 
 /*

@@ -298,17 +298,14 @@ u32 btrfs_role_misplaced(const struct btrfs_role_chunk *chunk,
 }
 
 /*
- * Would a new chunk be placed better than the existing one? @first devices of the
- * first choice have space and @allowed that do not exclude the kind. The chunk's
- * own may be among them.
+ * Would a new chunk be placed better than the existing one? @usable devices have
+ * space: of the first choice, or if some exclude the chunk, those that do not. The
+ * chunk's own may be among them.
  */
 bool btrfs_role_pass_over(const struct btrfs_role_chunk *chunk,
-			  const struct btrfs_role_profile *profile,
-			  u32 first, u32 allowed)
+			  const struct btrfs_role_profile *profile, u32 usable)
 {
-	if (chunk->excluded)
-		return enough(profile, allowed);
-	if (!chunk->other)
-		return false;
-	return profile->striped ? enough(profile, first) : first > chunk->first;
+	if (chunk->excluded || (chunk->other && profile->striped))
+		return enough(profile, usable);
+	return chunk->other && usable > chunk->first;
 }

@@ -84,7 +84,6 @@ u64 btrfs_role_available(const struct btrfs_avail_sums *ranks, u32 nr,
 u32 btrfs_role_misplaced(const struct btrfs_role_chunk *chunk,
 			 const struct btrfs_role_profile *profile);
 bool btrfs_role_pass_over(const struct btrfs_role_chunk *chunk,
-			  const struct btrfs_role_profile *profile,
-			  u32 first, u32 allowed);
+			  const struct btrfs_role_profile *profile, u32 usable);
 
 #endif
