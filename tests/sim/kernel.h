@@ -77,6 +77,7 @@ static inline s64 div_s64(s64 a, s32 b) { return a / b; }
 struct task_struct { u32 pid; };
 extern struct task_struct *current;
 u64 ktime_get_ns(void);
+#define HZ		100
 #define jiffies		((unsigned long)(ktime_get_ns() / (10 * NSEC_PER_MSEC)))
 static inline void msleep(unsigned int ms) { (void)ms; }
 
@@ -113,8 +114,21 @@ struct btrfs_device {
 
 struct btrfs_io_stripe { struct btrfs_device *dev; u64 physical; };
 
-struct btrfs_chunk_map { u64 type; int num_stripes; struct btrfs_io_stripe stripes[8]; };
+struct btrfs_chunk_map { u64 type; int num_stripes; struct btrfs_io_stripe stripes[200]; };
 
-struct btrfs_fs_info { struct btrfs_read_policy_info read_policy; };
+enum { BTRFS_DEV_REPLACE_ITEM_CONT_READING_FROM_SRCDEV_MODE_AVOID = 1 };
+
+struct btrfs_dev_replace {
+	bool is_valid;
+	int cont_reading_from_srcdev_mode;
+	struct btrfs_device *srcdev;
+};
+
+static inline bool btrfs_dev_replace_is_ongoing(struct btrfs_dev_replace *replace) { return replace->is_valid; }
+
+struct btrfs_fs_info {
+	struct btrfs_read_policy_info read_policy;
+	struct btrfs_dev_replace dev_replace;
+};
 
 #endif

@@ -193,22 +193,137 @@ static void turns(void)
 	ok(whole, "a stream that is alone takes turns, each worth its seeks");
 }
 
+/* What our task reads from here, all in flight or done: which disks it uses, and the one of its last piece. */
+static u32 stream(const struct btrfs_chunk_map *map, u64 from, u64 bytes, bool in_flight, int *last)
+{
+	u32 used = 0;
+
+	for (u64 at = from, len; at < from + bytes; at += len) {
+		len = SZ_1M;
+		*last = pick(map, at, &len);
+		if (in_flight)
+			charge(map, *last, at, len);
+		used |= BIT(*last);
+	}
+	return used;
+}
+
 static void others_harm(void)
 {
-	struct btrfs_chunk_map map;
-	u64 at = 0, len;
-	int stream, other;
+	bool apart = true;
 
-	fresh(6, 2, "hh");
-	map = map_of(2, BTRFS_BLOCK_GROUP_DATA);
-	for (stream = 0; at < 6 * SIM_MIB; at += len) {
-		len = SZ_1M;
-		stream = pick(&map, at, &len);
+	for (u32 pid = 7; pid < 9; pid++) {
+		struct btrfs_chunk_map map;
+		int first, second;
+
+		fresh(6, 2, "hh");
+		map = map_of(2, BTRFS_BLOCK_GROUP_DATA);
+		stream(&map, 0, SZ_2M, false, &first);
+		me.pid = pid;
+		stream(&map, 300 * SIM_MIB, 6 * SIM_MIB, false, &second);
+		apart &= first != second;
 	}
-	me.pid = 7 + (stream == 7 % 2);
-	len = SZ_1M;
-	other = pick(&map, 300 * SIM_MIB, &len);
-	ok(other != stream, "who comes second leaves the disk of a stream alone, even without load");
+	ok(apart, "who comes second leaves the disk of a stream alone, even without load");
+}
+
+/* The slots are kept while a device rests, and ticks wrap after three days. */
+static void old_leases(void)
+{
+	bool gone = true;
+
+	for (int hours = 1; hours < 80; hours += 3) {
+		struct btrfs_chunk_map map;
+		u64 begin;
+		int last;
+
+		fresh(6, 2, "hh");
+		begin = sim_now;
+		map = map_of(2, BTRFS_BLOCK_GROUP_DATA);
+		stream(&map, 0, 3 * SIM_MIB, false, &last);
+		sim_now += hours * 3600 * NSEC_PER_SEC;
+		me.pid = 7;
+		gone &= stream(&map, 300 * SIM_MIB, 20 * SIM_MIB, true, &last) == 3;
+		sim_now = begin;
+	}
+	ok(gone, "a lease that ended hours or days ago does not come back");
+}
+
+/* The members of a RAID10 may be more than a hundred. */
+static void many_stripes(void)
+{
+	struct btrfs_chunk_map map;
+	bool within = true;
+
+	fresh(1, 2, "hh");
+	map.type = BTRFS_BLOCK_GROUP_DATA;
+	for (int i = 0; i < 200; i++)
+		map.stripes[i] = (struct btrfs_io_stripe){ &disks[i % 2].dev, SIM_MIB << 10 };
+	for (int first = 0; first < 200; first += 2) {
+		struct btrfs_read_request req = { .len = SZ_64K };
+		const int i = btrfs_read_policy_pick(&fs_info, &map, first, 2, &req);
+
+		within &= i == first || i == first + 1;
+	}
+	ok(within, "stripes above 127 are chosen as others are");
+}
+
+/* The source of a replace is read only if it must be. */
+static void replaced(void)
+{
+	struct btrfs_chunk_map map;
+	u64 len = SZ_64K;
+	bool avoided = true;
+
+	fresh(1, 2, "hh");
+	map = map_of(2, BTRFS_BLOCK_GROUP_DATA);
+	fs_info.dev_replace = (struct btrfs_dev_replace){
+		true, BTRFS_DEV_REPLACE_ITEM_CONT_READING_FROM_SRCDEV_MODE_AVOID,
+	};
+	for (int i = 0; i < 2; i++) {
+		fs_info.dev_replace.srcdev = &disks[i].dev;
+		for (me.pid = 10; me.pid < 20; me.pid++)
+			avoided &= pick(&map, me.pid * SIM_MIB, &len) != i;
+	}
+	disks[0].dev.dev_state = BIT(BTRFS_DEV_STATE_MISSING);
+	ok(avoided && pick(&map, 0, &len) == 0, "the source of a replace is avoided, and no missing device chosen for it");
+	fs_info.dev_replace = (struct btrfs_dev_replace){ };
+}
+
+/* What happens to a device while a read is in flight. */
+static void changes(void)
+{
+	struct btrfs_chunk_map map;
+	struct btrfs_read_charge c;
+	struct btrfs_read_load *load;
+	struct bio bio = { };
+
+	fresh(1, 1, "s");
+	map = map_of(1, BTRFS_BLOCK_GROUP_DATA);
+	load = &disks[0].dev.read_load;
+	load->timed = U32_MAX;
+	load->since_ns = sim_now;
+	c = charge(&map, 0, 0, 4096);
+	disks[0].bdev.rot = true;
+	load->head = c.end;
+	sim_now += NSEC_PER_MSEC;
+	btrfs_read_load_uncharge(&disks[0].dev, &bio, &c);
+	ok(!load->in_flight.v, "a device that begins to count as rotational under a read is no division by zero");
+
+	fresh(1, 1, "h");
+	load->since_ns = sim_now + 1;
+	c = charge(&map, 0, 0, 4096);
+	ok(!c.rested, "a completion on another processor a moment later is no rest");
+
+	fresh(1, 1, "s");
+	btrfs_read_load_forget(load);
+	c = charge(&map, 0, 0, SZ_1M);
+	sim_now += NSEC_PER_SEC / 10;
+	btrfs_read_load_uncharge(&disks[0].dev, &bio, &c);
+	ok(!load->unit_ns, "the first read after a switch, which waits behind others, teaches nothing");
+	c = charge(&map, 0, SZ_1M, SZ_1M);
+	sim_now += 2 * NSEC_PER_MSEC;
+	btrfs_read_load_uncharge(&disks[0].dev, &bio, &c);
+	ok(load->unit_ns == 2 * NSEC_PER_MSEC / 16, "the second one teaches the speed");
 }
 
 static void counted(void)
@@ -244,6 +359,10 @@ int main(void)
 	metadata();
 	turns();
 	others_harm();
+	old_leases();
+	many_stripes();
+	replaced();
+	changes();
 	counted();
 	printf("1..%d\n", number);
 	return failed != 0;

@@ -17,11 +17,14 @@ static const struct test {
 	int copies, depth;
 	/* Reads that the slow member may get from 100 ms to 3 s after it became slow: one a second and the last that was chosen, on flash of thousands. */
 	u64 most;
+	/* Another task reads 4 KiB ten times a second, so that no device rests. */
+	bool beside;
 } tests[] = {
 	{ "three hard disks, stream", "hdd", 3, 0, 4 },
 	{ "two hard disks, stream", "hdd", 2, 0, 4 },
 	{ "two SSD, stream", "ssd", 2, 0, 100 },
 	{ "two NVMe, stream", "nvme", 2, 0, 12 },
+	{ "two SSD, stream beside small reads", "ssd", 2, 0, 130, true },
 	{ "three hard disks, random 4", "hdd", 3, 4, 40 },
 	{ "two SSD, random 1", "ssd", 2, 1, 30 },
 	{ "two NVMe, random 1", "nvme", 2, 1, 30 },
@@ -58,6 +61,21 @@ static void watch(struct task *task)
 			w->used = sim_now - w->begin - AGAIN_AT;
 }
 
+static void beside(struct task *task)
+{
+	static struct job once;
+	const struct job *job = task->arg;
+
+	once = (struct job){ .files = job->files, .nr_files = 1, .block = 4096, .depth = 1 };
+	task->arg = &once;
+	while (sim_now < job->stop_at) {
+		once.seed = sim_now;
+		once.stop_at = sim_now + 1;
+		job_random(task);
+		task_sleep(STEP);
+	}
+}
+
 int main(void)
 {
 	int n = 0, failed = 0;
@@ -81,6 +99,8 @@ int main(void)
 			w.begin = sim_now;
 			job.stop_at = sim_now + END_AT;
 			task_start(1200 + seed, t->depth ? job_random : job_stream, &job);
+			if (t->beside)
+				task_start(7, beside, &job);
 			task_start(1, watch, &w);
 			sim_run(NULL);
 			left = w.reads <= t->most;

@@ -13,7 +13,6 @@
 #include <linux/jiffies.h>
 #include <linux/math64.h>
 #include <linux/timekeeping.h>
-#include "ctree.h"
 #include "fs.h"
 #include "volumes.h"
 #include "read-policy.h"
@@ -27,7 +26,7 @@
 #define ROT_SEEK_NS	(8 * NSEC_PER_MSEC)
 #define FLASH_SEEK_NS	(100 * NSEC_PER_USEC)
 #define UNIT_NS		(300 * NSEC_PER_USEC)
-/* Weight of a seek in the average of them, and of a unit in that of units (16 MiB). */
+/* Weight of a seek in the average of them, and of a unit in that of units (16 MiB, 8 of flash). */
 #define SEEK_WEIGHT	16
 #define UNIT_WEIGHT	256
 
@@ -59,6 +58,14 @@ static u32 btrfs_read_way(u64 from, u64 to)
 bool btrfs_read_is_single(const struct btrfs_read_speed *speed, u64 len)
 {
 	return !speed->rot && len <= UNIT;
+}
+
+/* Is the last such read a second old?  Another CPU's may have ended after now_ns. */
+bool btrfs_read_has_rested(const struct btrfs_read_load *load, bool single, u64 now_ns)
+{
+	if (single)
+		return (u32)jiffies - READ_ONCE(load->timed) > HZ;
+	return (s64)(now_ns - READ_ONCE(load->since_ns)) > BTRFS_READ_REST_NS;
 }
 
 /* Time until the transfer begins; going forward a little is reading over the gap. */
@@ -107,11 +114,12 @@ u64 btrfs_read_wait_ns(const struct btrfs_read_load *load, const struct btrfs_re
 	return max(ns, now_ns - since_ns);
 }
 
-/* Forget what was learnt; what is in flight stays counted. */
+/* Forget what was learnt.  The first completion, late by uncounted ones, only sets head. */
 void btrfs_read_load_forget(struct btrfs_read_load *load)
 {
 	WRITE_ONCE(load->seek_ns, 0);
 	WRITE_ONCE(load->unit_ns, 0);
+	WRITE_ONCE(load->head, U64_MAX);
 	memset(load->slots, 0, sizeof(load->slots));
 }
 
@@ -152,25 +160,25 @@ void btrfs_read_load_charge(const struct btrfs_read_policy_info *info,
 		WRITE_ONCE(load->reads, load->reads + 1);
 	charge->start_ns = 0;
 	/* Small reads of flash are so fast that the clock counts; once in a tick is enough. */
-	if (btrfs_read_is_single(&speed, len)) {
-		if (READ_ONCE(load->timed) == tick)
-			return;
-		WRITE_ONCE(load->timed, tick);
-	}
+	if (btrfs_read_is_single(&speed, len) && READ_ONCE(load->timed) == tick)
+		return;
 	charge->start_ns = ktime_get_ns();
-	charge->rested = charge->start_ns - READ_ONCE(load->since_ns) > BTRFS_READ_REST_NS;
-	if (ahead == charge->load)
+	charge->rested = btrfs_read_has_rested(load, btrfs_read_is_single(&speed, len),
+					       charge->start_ns);
+	if (btrfs_read_is_single(&speed, len))
+		WRITE_ONCE(load->timed, tick);
+	else if (ahead == charge->load)
 		WRITE_ONCE(load->since_ns, charge->start_ns);
 	if (!speed.rot)
 		charge->expected_ns = min_t(u64, btrfs_read_sum_ns(ahead, &speed), U32_MAX);
 }
 
-/* An average that moves by the @part of @whole, and never to 0. */
-static u32 btrfs_read_average(u32 old, u64 new, u32 part, u32 whole)
+/* An average that moves by the @part of @all, and never to 0. */
+static u32 btrfs_read_average(u32 old, u64 new, u32 part, u32 all)
 {
 	const s64 diff = (s64)min_t(u64, new, 64 * (u64)old) - old;
 
-	return clamp_t(s64, old + div_s64(diff * min(part, whole), whole), NSEC_PER_USEC, NSEC_PER_SEC);
+	return clamp_t(s64, old + div_s64(diff * min(part, all), all), NSEC_PER_USEC, NSEC_PER_SEC);
 }
 
 /* A transfer in order: of a merged request the first has all of the time. */
@@ -179,7 +187,7 @@ static void btrfs_read_learn_unit(struct btrfs_read_load *load,
 {
 	WRITE_ONCE(load->unit_ns,
 		   btrfs_read_average(speed->unit_ns, div_u64(ns << BTRFS_READ_UNIT_SHIFT, len),
-				      DIV_ROUND_UP(len, UNIT),
+				      DIV_ROUND_UP(len, speed->rot ? UNIT : UNIT / 2),
 				      speed->rot || READ_ONCE(load->unit_ns) ? UNIT_WEIGHT : 1));
 }
 
@@ -198,12 +206,11 @@ static void btrfs_read_learn_rot(struct btrfs_read_load *load,
 	const u64 transfer = btrfs_read_transfer_ns(len, speed->unit_ns);
 	const u64 head = READ_ONCE(load->head);
 
-	if (head == pos) {
+	if (head == pos)
 		btrfs_read_learn_unit(load, speed, len, ns);
-	} else {
-		ns = (ns - min(ns, transfer)) * 32;
-		btrfs_read_learn_seek(load, speed, div_u64(ns, btrfs_read_way(head, pos)));
-	}
+	else
+		btrfs_read_learn_seek(load, speed, div_u64((ns - min(ns, transfer)) * 32,
+							   btrfs_read_way(head, pos)));
 }
 
 /* After a rest, far better than known: it was slow and has recovered. */
@@ -216,8 +223,12 @@ static bool btrfs_read_recovered(struct btrfs_read_load *load,
 		known += speed->seek_ns;
 	if (2 * ns >= known)
 		return false;
-	WRITE_ONCE(load->seek_ns, max_t(u64, NSEC_PER_USEC, div64_u64(speed->seek_ns * ns, known)));
-	WRITE_ONCE(load->unit_ns, max_t(u64, NSEC_PER_USEC, div64_u64(speed->unit_ns * ns, known)));
+	if (speed->rot || !len)
+		WRITE_ONCE(load->seek_ns, max_t(u64, NSEC_PER_USEC,
+						div64_u64(speed->seek_ns * ns, known)));
+	if (len)
+		WRITE_ONCE(load->unit_ns, max_t(u64, NSEC_PER_USEC,
+						div64_u64(speed->unit_ns * ns, known)));
 	return true;
 }
 
@@ -242,20 +253,21 @@ void btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
 	now = ktime_get_ns();
 	begin = max(charge->start_ns, READ_ONCE(load->since_ns));
 	/* A failure may be fast, but must not attract reads. */
-	if (bio_op(bio) != REQ_OP_READ || bio->bi_status || now < begin)
+	if (bio_op(bio) != REQ_OP_READ || bio->bi_status || now < begin ||
+	    READ_ONCE(load->head) == U64_MAX ||
+	    (charge->rested && btrfs_read_recovered(load, &speed, len, now - begin)))
 		;
-	else if (charge->rested && btrfs_read_recovered(load, &speed, len, now - begin))
-		;
+	else if (!len)
+		btrfs_read_learn_seek(load, &speed,
+				      div_u64(speed.seek_ns * (now - charge->start_ns),
+					      charge->expected_ns));
 	else if (speed.rot)
 		btrfs_read_learn_rot(load, &speed, charge->end - len, len, now - begin);
-	else if (len)
-		btrfs_read_learn_unit(load, &speed, len, now - begin);
 	else
-		/* Flash does many at once: how long did it take against what was ahead? */
-		btrfs_read_learn_seek(load, &speed, div_u64(speed.seek_ns * (now - charge->start_ns),
-							    charge->expected_ns));
+		btrfs_read_learn_unit(load, &speed, len, now - begin);
 	WRITE_ONCE(load->head, charge->end);
-	WRITE_ONCE(load->since_ns, now);
+	if (len)
+		WRITE_ONCE(load->since_ns, now);
 out:
 	atomic64_sub_return_release(charge->load, &load->in_flight);
 }

@@ -10,8 +10,6 @@
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/sysfs.h>
-#include "messages.h"
-#include "ctree.h"
 #include "fs.h"
 #include "volumes.h"
 #include "read-policy.h"
@@ -139,22 +137,12 @@ btrfs_read_policy_get(const struct btrfs_fs_info *fs_info)
 	};
 }
 
-/* Estimates from before another policy was set are too old. */
-static void btrfs_read_policy_forget(struct btrfs_fs_devices *fs_devices)
-{
-	struct btrfs_device *device;
-
-	rcu_read_lock();
-	list_for_each_entry_rcu(device, &fs_devices->devices, dev_list)
-		btrfs_read_load_forget(&device->read_load);
-	rcu_read_unlock();
-}
-
 int btrfs_read_policy_set(struct btrfs_fs_info *fs_info,
 			  const struct btrfs_read_policy_choice *choice)
 {
 	const bool count_load = choice->policy == BTRFS_READ_POLICY_ROUNDROBIN;
 	struct btrfs_read_policy_choice old, new;
+	struct btrfs_device *device;
 	char text[POLICY_TEXT];
 	int ret;
 
@@ -163,8 +151,13 @@ int btrfs_read_policy_set(struct btrfs_fs_info *fs_info,
 	ret = btrfs_read_policy_prepare(fs_info, choice);
 	if (ret)
 		goto out;
-	if (count_load && !fs_info->read_policy.count_load)
-		btrfs_read_policy_forget(fs_info->fs_devices);
+	if (count_load && !fs_info->read_policy.count_load) {
+		/* Estimates from before another policy was set are too old. */
+		rcu_read_lock();
+		list_for_each_entry_rcu(device, &fs_info->fs_devices->devices, dev_list)
+			btrfs_read_load_forget(&device->read_load);
+		rcu_read_unlock();
+	}
 	WRITE_ONCE(fs_info->read_policy.count_load, count_load);
 	WRITE_ONCE(fs_info->fs_devices->read_policy, choice->policy);
 	new = btrfs_read_policy_get(fs_info);

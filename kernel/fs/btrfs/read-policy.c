@@ -26,13 +26,12 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/timekeeping.h>
-#include "ctree.h"
+#include "dev-replace.h"
 #include "fs.h"
 #include "volumes.h"
 #include "read-policy.h"
-#include "compat.h"
 
-/* Leases end at ticks of 65 us, time enough in 32 bits for three days. */
+/* Leases end at ticks of 65 us; an end more than a minute ahead is from before they wrapped. */
 #define TICK_SHIFT	16
 /* Costs are in 64 ns, a part of the smallest, in 32 bits. */
 #define COST_SHIFT	6
@@ -53,7 +52,7 @@ struct btrfs_rr_mirror {
 	u32 harm;
 	struct btrfs_read_speed speed;
 	/* Position in the chunk map, and the slot of our task or -1. */
-	s8 index;
+	u16 index;
 	s8 slot;
 	/* Other tasks with a lease, and the streams among them. */
 	u8 others;
@@ -120,7 +119,7 @@ static struct btrfs_rr_slot *btrfs_rr_own_slot(const struct btrfs_rr_pick *pick,
 
 static bool btrfs_rr_leased(const struct btrfs_rr_slot *slot, u32 now)
 {
-	return READ_ONCE(slot->pid) && (s32)(READ_ONCE(slot->until) - now) > 0;
+	return READ_ONCE(slot->pid) && READ_ONCE(slot->until) - now - 1 < BIT(20);
 }
 
 static u64 btrfs_rr_run_ns(const struct btrfs_rr_slot *slot, u32 unit_ns)
@@ -151,7 +150,8 @@ static noinline void btrfs_rr_add_mirror(struct btrfs_rr_pick *pick, int index)
 	m->slot = -1;
 	m->speed = btrfs_read_speed(dev);
 	m->wait = btrfs_rr_cost(btrfs_read_wait_ns(load, &m->speed, pick->now_ns));
-	m->rested = !m->wait && pick->now_ns - READ_ONCE(load->since_ns) > BTRFS_READ_REST_NS;
+	m->rested = !m->wait && btrfs_read_has_rested(load,
+				btrfs_read_is_single(&m->speed, pick->len), pick->now_ns);
 	pos = btrfs_rr_pos(pick, m);
 	m->cont = READ_ONCE(load->last_end) == pos;
 	if (!m->speed.rot) {
@@ -276,15 +276,13 @@ static void btrfs_rr_set_leave(struct btrfs_rr_pick *pick)
 	const struct btrfs_rr_mirror *on = &pick->mirrors[pick->on];
 	u64 ns = on->speed.seek_ns;
 
-	if (pick->data && !on->cont)
-		return;
-	if (pick->data && on->speed.rot && on->slot >= 0) {
-		btrfs_rr_set_turn(pick);
-		return;
-	}
+	pick->stream |= on->cont;
 	if (on->slot >= 0)
 		ns = min(ns, btrfs_rr_run_ns(btrfs_rr_own_slot(pick, on), on->speed.unit_ns));
-	pick->leave = btrfs_rr_cost(ns);
+	if (pick->data && on->cont && on->slot >= 0)
+		btrfs_rr_set_turn(pick);
+	else if (!pick->data || on->cont)
+		pick->leave = btrfs_rr_cost(ns);
 }
 
 /* What the administrator adds, in half seeks of the device. */
@@ -445,10 +443,8 @@ static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 		pick->least_streams = min(pick->least_streams, m->streams);
 	}
 	pick->on = btrfs_rr_find_place(pick);
-	if (pick->on >= 0) {
-		pick->stream |= pick->mirrors[pick->on].cont;
+	if (pick->on >= 0)
 		btrfs_rr_set_leave(pick);
-	}
 	best = btrfs_rr_choose(pick);
 	if (pick->data)
 		pick->len = btrfs_rr_piece(pick, best);
@@ -477,10 +473,15 @@ int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info, const struct btrfs_chu
 		.info = &fs_info->read_policy,
 		.offset = req->offset,
 		.now_ns = ktime_get_ns(),
+		.len = min_t(u64, req->len, SZ_1G),
 		.pid = current->pid,
 		.on = -1,
 		.data = (map->type & BTRFS_BLOCK_GROUP_DATA) && !req->unknown_pos,
 	};
+	struct btrfs_dev_replace *replace = &fs_info->dev_replace;
+	const bool avoid = btrfs_dev_replace_is_ongoing(replace) &&
+			   replace->cont_reading_from_srcdev_mode ==
+			   BTRFS_DEV_REPLACE_ITEM_CONT_READING_FROM_SRCDEV_MODE_AVOID;
 	int best;
 
 	if (WARN_ON_ONCE(nr < 1 || nr > MIRRORS_MAX))
@@ -489,7 +490,7 @@ int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info, const struct btrfs_chu
 		const int i = first + (pick.pid + k) % nr;
 		const struct btrfs_device *dev = map->stripes[i].dev;
 
-		if (dev->bdev && dev != req->avoid &&
+		if (dev->bdev && !(avoid && dev == replace->srcdev) &&
 		    !test_bit(BTRFS_DEV_STATE_MISSING, &dev->dev_state))
 			btrfs_rr_add_mirror(&pick, i);
 	}
@@ -499,8 +500,8 @@ int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info, const struct btrfs_chu
 		if (pick.mirrors[i].rested)
 			btrfs_rr_guess(&pick, &pick.mirrors[i]);
 	/* Tree blocks are read as a whole. */
-	pick.len = min_t(u64, req->len, !pick.data ? SZ_1G :
-			 pick.nr_rot == pick.nr ? ROT_PIECE : FLASH_PIECE);
+	if (pick.data)
+		pick.len = min_t(u32, pick.len, pick.nr_rot == pick.nr ? ROT_PIECE : FLASH_PIECE);
 	pick.stream = !pick.nr_rot && !btrfs_read_is_single(&pick.mirrors[0].speed, pick.len);
 	best = pick.nr_rot ? btrfs_rr_pick_rot(&pick) : btrfs_rr_choose(&pick);
 	if (pick.data)

@@ -77,7 +77,7 @@ struct btrfs_read_load {
 	/* Where the last request ends that was sent, and the last that completed. */
 	u64 last_end;
 	u64 head;
-	/* When the last request completed, or when the first was sent to an idle device. */
+	/* When the last but small reads of flash completed, or the first came to an idle device. */
 	u64 since_ns;
 	/* Learnt times of a seek and of the transfer of a unit, 0 if nothing is known. */
 	u32 seek_ns;
@@ -96,7 +96,7 @@ struct btrfs_read_charge {
 	u64 end;
 	/* When it was sent, 0 if it is not timed. */
 	u64 start_ns;
-	/* On flash, the time that it was expected to take. */
+	/* On flash, which does many at once, the time expected for all that was ahead. */
 	u32 expected_ns;
 	/* The device had rested. */
 	bool rested;
@@ -128,8 +128,6 @@ struct btrfs_read_request {
 	u64 offset;
 	/* Bytes wanted; on return those to be read from the chosen mirror. */
 	u64 len;
-	/* Avoid this device (source of a device replace), may be NULL. */
-	const struct btrfs_device *avoid;
 	/* The physical address is not known before the mirror is. */
 	bool unknown_pos;
 };
@@ -154,6 +152,7 @@ void btrfs_read_load_drain(struct btrfs_device *device);
 struct btrfs_read_speed btrfs_read_speed(const struct btrfs_device *device);
 u64 btrfs_read_transfer_ns(u64 bytes, u32 unit_ns);
 bool btrfs_read_is_single(const struct btrfs_read_speed *speed, u64 len);
+bool btrfs_read_has_rested(const struct btrfs_read_load *load, bool single, u64 now_ns);
 u64 btrfs_read_access_ns(const struct btrfs_read_speed *speed, u64 from, u64 to, u64 len);
 u64 btrfs_read_in_flight(const struct btrfs_read_load *load);
 u8 btrfs_read_singles(const struct btrfs_read_load *load);
