@@ -7,7 +7,6 @@
 
 #include <linux/kstrtox.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/sysfs.h>
 #include "fs.h"
@@ -215,12 +214,11 @@ static int btrfs_read_policy_param_set(const char *val, const struct kernel_para
 	struct btrfs_read_policy_choice choice;
 	const int ret = btrfs_read_policy_parse(val, &choice);
 
-	if (ret)
-		return ret;
 	mutex_lock(&btrfs_read_policy_mutex);
-	btrfs_read_policy_default = choice;
+	if (!ret)
+		btrfs_read_policy_default = choice;
 	mutex_unlock(&btrfs_read_policy_mutex);
-	return 0;
+	return ret;
 }
 
 static int btrfs_read_policy_param_get(char *buf, const struct kernel_param *kp)
@@ -263,8 +261,7 @@ static ssize_t btrfs_read_policy_show(struct kobject *kobj, struct kobj_attribut
 		ret += sysfs_emit_at(buf, ret, i == policy ? "%s[%s]" : "%s%s",
 				     i ? " " : "", text);
 	}
-	ret += sysfs_emit_at(buf, ret, "\n");
-	return ret;
+	return ret + sysfs_emit_at(buf, ret, "\n");
 }
 
 static ssize_t btrfs_read_policy_store(struct kobject *kobj, struct kobj_attribute *a,
@@ -346,15 +343,6 @@ const struct attribute_group btrfs_read_policy_attr_group = {
 	.name = "read_policies",
 	.attrs = btrfs_read_policy_attrs,
 };
-
-static ssize_t btrfs_feature_read_policy_show(struct kobject *kobj,
-					      struct kobj_attribute *a, char *buf)
-{
-	return sysfs_emit(buf, "1\n");
-}
-
-struct kobj_attribute btrfs_attr_feature_read_policy_roundrobin =
-	__ATTR(read_policy_roundrobin, 0444, btrfs_feature_read_policy_show, NULL);
 
 static ssize_t btrfs_read_stats_show(struct kobject *kobj, struct kobj_attribute *a,
 				     char *buf)

@@ -54,7 +54,7 @@ struct btrfs_rr_mirror {
 	/* Position in the chunk map, and the slot of our task or -1. */
 	u16 index;
 	s8 slot;
-	/* Other tasks with a lease, and the streams among them. */
+	/* Other tasks with a lease, and the streams among them, in twelfths. */
 	u8 others;
 	u8 streams;
 	/* The read goes on where the last one ended. */
@@ -130,7 +130,7 @@ static u64 btrfs_rr_run_ns(const struct btrfs_rr_slot *slot, u32 unit_ns)
 /* Would the loss of its place cost the task a whole seek? */
 static bool btrfs_rr_is_stream(const struct btrfs_rr_slot *slot, const struct btrfs_rr_mirror *m)
 {
-	return btrfs_rr_run_ns(slot, m->speed.unit_ns) >= m->speed.seek_ns;
+	return 2 * btrfs_rr_run_ns(slot, m->speed.unit_ns) >= m->speed.seek_ns;
 }
 
 static u64 btrfs_rr_pos(const struct btrfs_rr_pick *pick, const struct btrfs_rr_mirror *m)
@@ -189,6 +189,21 @@ static void btrfs_rr_guess(const struct btrfs_rr_pick *pick, struct btrfs_rr_mir
 		    known.seek_ns / 4 > m->speed.seek_ns;
 }
 
+/* A stream counts on each of the disks that it uses as its share of them, in twelfths. */
+static u32 btrfs_rr_share(const struct btrfs_rr_pick *pick, u32 pid)
+{
+	const u32 now = btrfs_rr_ticks(pick->now_ns);
+	u32 nr = 0;
+
+	for (int i = 0; i < BTRFS_RR_SLOTS * pick->nr; i++) {
+		const struct btrfs_rr_slot *slot = &btrfs_rr_load(pick,
+			&pick->mirrors[i / BTRFS_RR_SLOTS])->slots[i % BTRFS_RR_SLOTS];
+
+		nr += READ_ONCE(slot->pid) == pid && btrfs_rr_leased(slot, now);
+	}
+	return 12 / max(nr, 1U);
+}
+
 /* What other tasks lose when we come, and how many streams are there. */
 static noinline void btrfs_rr_add_harm(struct btrfs_rr_pick *pick, struct btrfs_rr_mirror *m)
 {
@@ -207,7 +222,8 @@ static noinline void btrfs_rr_add_harm(struct btrfs_rr_pick *pick, struct btrfs_
 		}
 		harm += min(most, btrfs_rr_run_ns(slot, m->speed.unit_ns));
 		m->others++;
-		m->streams += btrfs_rr_is_stream(slot, m);
+		if (btrfs_rr_is_stream(slot, m))
+			m->streams += btrfs_rr_share(pick, READ_ONCE(slot->pid));
 	}
 	m->harm = btrfs_rr_cost(harm);
 }
@@ -418,8 +434,7 @@ static noinline void btrfs_rr_take_lease(const struct btrfs_rr_pick *pick, int b
 		/* One read tells whether a guess was right, then the turn is over. */
 		WRITE_ONCE(slot->since, stays ? min(READ_ONCE(slot->since) + units, U16_MAX) :
 						m->rested ? U16_MAX : units);
-		/* The window may have become smaller. */
-		WRITE_ONCE(slot->window, pick->window - (stays ? 0 : pick->window / 16));
+		WRITE_ONCE(slot->window, pick->window);
 		WRITE_ONCE(slot->run, min_t(u32, run, U8_MAX));
 		WRITE_ONCE(slot->next, next + (pick->len >> PAGE_SHIFT));
 	}

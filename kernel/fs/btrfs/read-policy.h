@@ -15,7 +15,6 @@ struct attribute_group;
 struct bio;
 struct btrfs_chunk_map;
 struct btrfs_device;
-struct btrfs_fs_devices;
 struct btrfs_fs_info;
 struct kobj_attribute;
 struct seq_file;
@@ -135,7 +134,6 @@ struct btrfs_read_request {
 extern const struct attribute_group btrfs_read_policy_attr_group;
 extern struct kobj_attribute btrfs_attr_read_policy;
 extern struct kobj_attribute btrfs_attr_devid_read_stats;
-extern struct kobj_attribute btrfs_attr_feature_read_policy_roundrobin;
 
 int btrfs_read_policy_parse(const char *text, struct btrfs_read_policy_choice *choice);
 void btrfs_read_policy_init(struct btrfs_fs_info *fs_info);
