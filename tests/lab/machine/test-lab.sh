@@ -78,6 +78,7 @@ is "$(ls -A "$tmp/place" | grep -c '^lab\.')" 1 "but what is to be kept"
 mkdir "$tmp/killed"
 TMPDIR=$tmp/killed "$here/lab" run "${options[@]}" -- sh -c 'while :; do :; done' 2>/dev/null &
 until [ -s "$(echo "$tmp/killed"/lab.*/console)" ]; do sleep 0.1; done
+killed=$(echo "$tmp/killed"/lab.*)
 mkdir "$tmp/killed/lab.kept42" && touch "$tmp/killed/lab.kept42/keep"
 touch -d '1 hour ago' "$tmp/killed"/lab.*
 TMPDIR=$tmp/killed lab -- true
@@ -88,7 +89,7 @@ for process in /proc/[0-9]*; do
 done
 wait
 # Its last process drops the lock; files that it made until then made the directory new.
-flock -w 60 "$tmp"/killed/lab.[!k]* true
+flock -w 60 "$killed" true
 touch -d '1 hour ago' "$tmp/killed"/lab.*
 TMPDIR=$tmp/killed lab -- true
 is "$(ls -A "$tmp/killed")" lab.kept42 "but removes what a killed one left behind"
