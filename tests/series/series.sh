@@ -28,6 +28,12 @@ patches_give_the_tree() {
 	rm -rf "$dir"
 }
 
+deleted_tree_comes_back() {
+	local tree
+	tree=$("$ktree" --topic base path) && "$ktree" --topic base apply && rm -rf "$tree" &&
+		"$ktree" --topic base apply && [ -e "$tree/fs/btrfs/tree-readahead.c" ]
+}
+
 # The folders that the series touches, as the distribution has them.
 stock_files() {
 	mkdir "$1/stock" &&
@@ -75,6 +81,7 @@ if [ -z "${KERNEL_SRC:-}" ] && [ ! -e /usr/src/linux-source-6.12.tar.xz ]; then
 fi
 case_of 'the series applies, exports to the same bytes and is checkpatch-clean' "$ktree" check
 case_of 'complete patches give the tree that is tested, all together and each topic alone' patches_give_the_tree
+case_of 'the tree of a topic that was deleted is made again' deleted_tree_comes_back
 case_of 'files of the series are there once' source_is_there_once
 case_of 'the policies of the benchmark apply on top of it' rivals_apply
 case_of 'the reverts of the storm apply on top of it' reverts_apply
