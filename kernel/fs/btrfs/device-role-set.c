@@ -6,6 +6,7 @@
  */
 
 #include <linux/capability.h>
+#include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/mount.h>
 #include <linux/sysfs.h>
@@ -204,16 +205,22 @@ out:
 	return ret;
 }
 
-/* Called by the cleaner, for a role that was set by sysfs. */
+/*
+ * Called by the cleaner, for a role that was set by sysfs. One that is set again and
+ * again must not stop what a commit stops, such as scrub: that gets half of the time.
+ */
 void btrfs_device_role_commit(struct btrfs_fs_info *fs_info)
 {
 	struct btrfs_trans_handle *trans;
 
 	/* Set anew meanwhile? Each commit begins with clearing the bit. */
 	while (test_bit(BTRFS_FS_NEED_TRANS_COMMIT, &fs_info->flags)) {
+		const unsigned long begin = jiffies;
+
 		trans = btrfs_start_transaction(fs_info->tree_root, 0);
 		if (IS_ERR(trans) || btrfs_commit_transaction(trans))
 			break;
+		msleep(jiffies_to_msecs(jiffies - begin));
 	}
 }
 
