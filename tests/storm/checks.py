@@ -23,7 +23,7 @@ DAMAGE = re.compile(r'csum failed|parent transid verify failed|checksum verify f
                     r'discard failed while removing blockgroup: errno=-5')
 CRASH = re.compile(r'errno=-5|forced readonly|remounting read-only|[Tt]ransaction aborted \(error -5\)|'
                    r'bdev .* errs: wr')
-LITTLE_SPACE = 32 << 20
+LITTLE_ROOM = 32 << 20
 
 
 def digest(text):
@@ -94,7 +94,7 @@ def new_chunks(m, before, now):
     for start, c in now.chunks.items():
         if start in before.chunks or m.mixed():
             continue
-        if c.kind != 'data' and now.space(c.kind, c.profile.name, m.present()) < LITTLE_SPACE:
+        if c.kind != 'data' and now.room(c.kind, c.profile.name, m.present()) < LITTLE_ROOM:
             continue
         for devid in c.devids():
             if layout.rank(m.devs[devid]['role'], c.kind) is None:
