@@ -90,10 +90,12 @@ static void set_limits(struct btrfs_role_profile *limits, const struct bp_candid
 
 /* ---- Selection ---------------------------------------------------------- */
 
-static int by_free_space(const void *a, const void *b)
+static int by_rank_and_space(const void *a, const void *b)
 {
 	const struct btrfs_device_info *left = a, *right = b;
 
+	if (left->rank != right->rank)
+		return left->rank < right->rank ? -1 : 1;
 	if (left->max_avail != right->max_avail)
 		return left->max_avail > right->max_avail ? -1 : 1;
 	if (left->total_avail != right->total_avail)
@@ -142,7 +144,7 @@ static uint32_t gather(const struct bp_candidate *candidates, size_t count, uint
 		info[found].max_avail = min_u64(offer, limits->max_stripe * limits->dev_stripes);
 		info[found++].rank = rank_of(&candidates[i], type);
 	}
-	qsort(info, found, sizeof(*info), by_free_space);
+	qsort(info, found, sizeof(*info), by_rank_and_space);
 	return found;
 }
 
@@ -150,6 +152,26 @@ static uint32_t gather(const struct bp_candidate *candidates, size_t count, uint
 size_t bp_stripes_most(size_t candidates)
 {
 	return 2 * candidates;
+}
+
+/* Stripes of a chunk on so many devices that hold data rather than redundancy. */
+static uint32_t data_stripes(const struct btrfs_role_profile *limits, uint32_t devs)
+{
+	return (devs * limits->dev_stripes - limits->nparity) / limits->ncopies;
+}
+
+/* The length of a stripe that the kernel decides on for a chunk on these devices. */
+static uint64_t stripe_length(const struct btrfs_role_profile *limits,
+			      const struct btrfs_device_info *info, uint32_t devs)
+{
+	const uint64_t most = limits->max_chunk;
+	const uint32_t stripes = data_stripes(limits, devs);
+	const uint64_t unit = 16 * MIB;
+	uint64_t length = info[devs - 1].max_avail / limits->dev_stripes;
+
+	if (length * stripes > most)
+		length = min_u64(length, (most / stripes + unit - 1) / unit * unit);
+	return min_u64(length - length % STRIPE_UNIT, GIB);
 }
 
 /* The chunk that the kernel would allocate now: 0, -ENOSPC or -ENOMEM. */
@@ -169,10 +191,10 @@ int bp_select(const struct bp_candidate *candidates, size_t count, uint64_t type
 		return -ENOSPC;
 	*chunk = (struct btrfs_policy_chunk){
 		.type = type, .kind = bp_kind_of(type), .stripes = devs * limits.dev_stripes,
-		.stripe_length = min_u64(btrfs_role_stripe_size(&limits, info, devs), GIB),
+		.stripe_length = stripe_length(&limits, info, devs),
 		.devids = devids,
 	};
-	chunk->length = chunk->stripe_length * btrfs_role_data_stripes(&limits, devs);
+	chunk->length = chunk->stripe_length * data_stripes(&limits, devs);
 	for (uint32_t i = 0; i < chunk->stripes; i++)
 		devids[i] = ((const struct bp_candidate *)info[i / limits.dev_stripes].dev)->devid;
 	if (hole)

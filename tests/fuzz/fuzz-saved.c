@@ -42,7 +42,7 @@ static void load(const char *path)
 
 /* ---- Damage ------------------------------------------------------------- */
 
-/* Takes `count` bytes away at a place and puts others there, as far as there is room. */
+/* Takes `count` bytes away at a place and puts others there, as far as there is space. */
 static void replace(struct text *text, size_t at, size_t count, const char *bytes, size_t length)
 {
 	size_t rest = text->length - at - count;

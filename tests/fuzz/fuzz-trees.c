@@ -504,7 +504,7 @@ static bool one_image(uint64_t seed, bool verbose)
 
 	random_seed(seed);
 	if (make(&world, shape)) {
-		fprintf(stderr, "seed %llu: no room for the image\n", (unsigned long long)seed);
+		fprintf(stderr, "seed %llu: no space for the image\n", (unsigned long long)seed);
 		exit(99);
 	}
 	fd = image_file(&world.image, path, sizeof(path));

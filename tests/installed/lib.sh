@@ -121,7 +121,7 @@ begin_small() {
 	mkdir "$root" && tar -xf "$(small_archive)" -C "$root"
 }
 
-# A place in memory where dpkg's syncs cost nothing, if there is room for a whole system.
+# A place in memory where dpkg's syncs cost nothing, if there is space for a whole system.
 fast_folder() {
 	local free
 	free=$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)

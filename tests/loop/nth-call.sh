@@ -66,7 +66,7 @@ give_roles() {
 	umount "$work/mnt" && "$lab/dev-type" "${loops[@]}" -- 1=2 2=2 3=3 4=3 && mount_it
 }
 
-# This kernel puts chunks where most room is, so that each balance has something to do, or not.
+# This kernel puts chunks where most space is, so that each balance has something to do, or not.
 anything() {
 	:
 }

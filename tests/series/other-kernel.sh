@@ -12,8 +12,15 @@ export LAB_KERNEL=$kernel LAB_CONFIG=${LAB_CONFIG:-uml-experimental}
 . "$top/tests/series/lib.sh"
 
 run() {
+	local topic
+
 	step 'the series applies, exports to the same bytes and is checkpatch-clean' \
 		"$top/kernel/ktree" --kernel "$kernel" check || return
+	for topic in "$top/kernel/$kernel"/*/; do
+		topic=$(basename "$topic")
+		step "$topic applies without the topics that it does not build on" \
+			"$top/kernel/ktree" --kernel "$kernel" --topic "$topic" apply
+	done
 	step 'every patch builds alone without a warning' "$top/kernel/ktree" --kernel "$kernel" check --build
 	step 'the kernel builds' "$top/kernel/ktree" --kernel "$kernel" build "$LAB_CONFIG" || return
 	step 'the disks of the lab build' "$top/tests/lab/machine/lab" build || return

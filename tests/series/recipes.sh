@@ -83,7 +83,7 @@ by_patch() {
 # Roles alone, as the page has it.
 roles_alone() {
 	copy_of_stock roles && in_git && runs 'git am …/build/patches/6.12/roles/0*' &&
-		[ -e fs/btrfs/device-role.c ] && [ ! -e fs/btrfs/read-policy.c ]
+		[ -e fs/btrfs/device-role-core.c ] && [ ! -e fs/btrfs/read-policy.c ]
 }
 
 # topics of the page's table are those that there are.
@@ -97,7 +97,7 @@ same_trees() {
 }
 
 series_is_in() {
-	[ -e "$work/$1/fs/btrfs/device-role.c" ] && [ -e "$work/$1/fs/btrfs/read-policy.c" ]
+	[ -e "$work/$1/fs/btrfs/device-role-core.c" ] && [ -e "$work/$1/fs/btrfs/read-policy.c" ]
 }
 
 for tool in git quilt patch; do

@@ -65,12 +65,15 @@ smp_initramfs() {
 # another way, and the nanoseconds that a device takes for a request.
 smp_accel=(-accel 'tcg,thread=single' -icount 'shift=0,sleep=off')
 smp_latency=0
+# The null_blk disks: how many, of how many GiB.
+smp_disks=4
+smp_gigabytes=1
 
 # smp_run CONFIG CPUS INITRAMFS [APPEND]: what the machine says on its serial line.
 smp_run() {
 	local append="console=ttyS0 panic=-1 reboot=t quiet no_timer_check tsc=reliable ${4:-}"
 
-	append+=" null_blk.nr_devices=4 null_blk.memory_backed=1 null_blk.gb=1 null_blk.bs=4096"
+	append+=" null_blk.nr_devices=$smp_disks null_blk.memory_backed=1 null_blk.gb=$smp_gigabytes null_blk.bs=4096"
 	append+=" null_blk.queue_mode=2 null_blk.submit_queues=$2"
 	append+=" null_blk.irqmode=$((smp_latency ? 2 : 0)) null_blk.completion_nsec=$smp_latency"
 	# The processors are listed in a table that has one line a socket.

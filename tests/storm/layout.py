@@ -167,7 +167,7 @@ class Layout:
                     other = 0
         return (ranks.count(None) + other) * bytes_each
 
-    def room(self, kind, profile, writable, less=()):
+    def space(self, kind, profile, writable, less=()):
         """Bytes of new chunks of the kind that fit, by a plain simulation."""
         p = PROFILES[profile]
         free = {d: max(0, self.devices[d].free() - (1 << 20)) for d in writable

@@ -64,7 +64,7 @@ def sync(m):
         now = machine.chunk_tree()
         profiles = now.profiles('data')
         if finding.kind != 'sync: ENOSPC' or len(profiles) < 2 or \
-                all(now.room('data', profile, m.present()) >= LITTLE for profile in profiles):
+                all(now.space('data', profile, m.present()) >= LITTLE for profile in profiles):
             raise
         for path in m.manifest.unsynced():
             if os.path.exists(os.path.join(MNT, path)):

@@ -45,7 +45,7 @@ class Convert(Step):
         copies = [p for p in names if p.lost and not p.parity and rng.random() < 0.5]
         pick = {k: rng.choice(copies or names).name for k in kind}
         # The stock kernel aborts a transaction if metadata is converted to what has no space.
-        if 'm' in pick and machine.chunk_tree().room('metadata', pick['m'], m.present()) < 128 << 20:
+        if 'm' in pick and machine.chunk_tree().space('metadata', pick['m'], m.present()) < 128 << 20:
             pick = {'d': pick.get('d', 'single')}
         return {'to': pick, 'soft': rng.random() < 0.3}
 
@@ -69,7 +69,7 @@ class Convert(Step):
             for kind, profile in a['to'].items():
                 for word in ['data'] if kind == 'd' else ['metadata', 'system']:
                     used = sum(c.length for c in before.chunks.values() if c.kind == word)
-                    if before.room(word, profile, m.present()) < used + (128 << 20):
+                    if before.space(word, profile, m.present()) < used + (128 << 20):
                         return '%s is short of space' % word
             return short_of_room(m, before)
         if m.swap and 'busy' in result.out.lower():

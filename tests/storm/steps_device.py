@@ -23,8 +23,8 @@ def room_without(m, before, devids, resized=None):
             if not need:
                 continue
             largest = max(c.length for c in before.chunks.values() if c.kind == kind)
-            room = before.room(kind, profile, writable)
-            if room < 2 * need + largest + 64 * MIB:
+            space = before.space(kind, profile, writable)
+            if space < 2 * need + largest + 64 * MIB:
                 return '%s is short of space' % kind
     return None
 
@@ -45,7 +45,7 @@ def short_of_room(m, before):
     for kind in ('data', 'metadata', 'mixed', 'system'):
         for profile in before.profiles(kind):
             largest = max(c.length for c in before.chunks.values() if c.kind == kind)
-            if before.room(kind, profile, m.present()) < largest + (64 << 20):
+            if before.space(kind, profile, m.present()) < largest + (64 << 20):
                 return '%s is short of space' % kind
     return writable_kinds(m, before)
 

@@ -38,7 +38,7 @@ def room_for(m, before, need):
     if fs.f_bavail * fs.f_frsize < 2 * need + 64 * MIB:
         return False
     for profile in before.profiles('metadata'):
-        if before.room('metadata', profile, m.present()) < 64 * MIB:
+        if before.space('metadata', profile, m.present()) < 64 * MIB:
             return False
     return not m.stranded
 
@@ -317,7 +317,7 @@ class Fill(FileStep):
         if layout.PROFILES[profile].parity:
             return
         for kind in now.profiles('metadata'):
-            if now.room('metadata', kind, writable) == 0:
+            if now.space('metadata', kind, writable) == 0:
                 return
         chunk = max([c.length for c in now.chunks.values() if c.kind == 'data'] + [64 * MIB])
         if abs(said - got) > chunk + 32 * MIB:

@@ -1,16 +1,77 @@
 // SPDX-License-Identifier: GPL-2.0
 
 /*
- * Device roles in allocation: the devices of new chunks, and which block groups
- * new extents go to.
+ * Device roles in allocation: the devices of new chunks, which block groups new
+ * extents go to, and what is done where the devices have no space.
  */
 
+#include <linux/wait_bit.h>
 #include "ctree.h"
 #include "block-group.h"
 #include "device-role.h"
 #include "messages.h"
+#include "ordered-data.h"
 #include "space-info.h"
+#include "transaction.h"
 #include "volumes.h"
+
+/* All of the profile but the limits of the chunk's size. */
+void btrfs_device_role_profile(const struct btrfs_fs_info *fs_info, u64 bg_flags,
+			       struct btrfs_role_profile *profile)
+{
+	const struct btrfs_raid_attr *attr =
+		&btrfs_raid_array[btrfs_bg_flags_to_raid_index(bg_flags)];
+
+	*profile = (struct btrfs_role_profile) {
+		.kind = btrfs_role_kind(bg_flags),
+		.striped = (attr->devs_max == 0),
+		.devs_min = attr->devs_min,
+		.devs_max = attr->devs_max ?: BTRFS_MAX_DEVS(fs_info),
+		.devs_increment = attr->devs_increment,
+		.dev_stripes = attr->dev_stripes,
+		.ncopies = attr->ncopies,
+		.nparity = attr->nparity,
+	};
+	if (bg_flags & BTRFS_BLOCK_GROUP_SYSTEM)
+		profile->devs_max = min_t(u32, profile->devs_max,
+					  BTRFS_MAX_DEVS_SYS_CHUNK);
+	if (profile->kind != BTRFS_ROLE_KIND_MIXED)
+		memcpy(profile->rank_bytes,
+		       fs_info->fs_devices->role_sums.kinds[profile->kind].bytes,
+		       sizeof(profile->rank_bytes));
+}
+
+/* Count the devices of the chunk by rank. */
+void btrfs_device_role_count_chunk(const struct btrfs_fs_info *fs_info,
+				   const struct btrfs_chunk_map *map,
+				   struct btrfs_role_chunk *chunk)
+{
+	const struct btrfs_device *last = NULL;
+
+	*chunk = (struct btrfs_role_chunk) { 0 };
+	/* A device that is replaced stays until all have seen the new one. */
+	rcu_read_lock();
+	for (int i = 0; i < map->num_stripes; i++) {
+		const struct btrfs_device *device = READ_ONCE(map->stripes[i].dev);
+
+		/* Stripes of one device are next to each other. */
+		if (device == last)
+			continue;
+		last = device;
+
+		switch (btrfs_device_role_rank(fs_info, device, map->type)) {
+		case BTRFS_ROLE_RANK_FIRST:
+			chunk->first++;
+			break;
+		case BTRFS_ROLE_RANK_EXCLUDED:
+			chunk->excluded++;
+			break;
+		default:
+			chunk->other++;
+		}
+	}
+	rcu_read_unlock();
+}
 
 /*
  * Keep those of the @nr devices in @infos that the roles prefer for a chunk with
@@ -20,29 +81,23 @@ u32 btrfs_device_role_select(const struct btrfs_fs_info *fs_info, u64 bg_flags,
 			     struct btrfs_device_info *infos, u32 nr,
 			     u64 max_stripe, u64 *max_chunk)
 {
-	const struct btrfs_device *device;
 	struct btrfs_role_profile profile;
 
 	btrfs_device_role_profile(fs_info, bg_flags, &profile);
 	profile.max_stripe = max_stripe;
 	profile.max_chunk = *max_chunk;
-	list_for_each_entry(device, &fs_info->fs_devices->alloc_list, dev_alloc_list)
-		profile.rank_bytes[btrfs_device_role_rank(fs_info, device, bg_flags)] +=
-			device->total_bytes;
 
 	nr = btrfs_role_select(infos, nr, &profile);
 	/* A zone is as large as it is. */
 	if (!btrfs_is_zoned(fs_info))
-		*max_chunk = btrfs_role_max_chunk(&profile,
-						  btrfs_role_best_rank(infos, nr));
+		*max_chunk = profile.max_chunk;
 	return nr;
 }
 
 /*
- * The cached placement class of a block group, btrfs_block_group::role_standing:
- * the number of first choice devices (saturated), whether there are others, and
- * above that the generation of the roles. It is one word, so that a reader that
- * finds it out of date can replace it without a lock.
+ * The cached placement class of a block group, btrfs_block_group::role_placement:
+ * the number of first choice devices, whether there are others, and above that
+ * the generation of the roles, in one word that needs no lock.
  */
 #define PLACEMENT_FIRST		0x1fU
 #define PLACEMENT_OTHER		BIT(5)
@@ -50,48 +105,61 @@ u32 btrfs_device_role_select(const struct btrfs_fs_info *fs_info, u64 bg_flags,
 /* Never 0: that marks a block group without a cached class. */
 #define PLACEMENT_KEY(generation)	((generation) << 8 | BIT(7))
 
-static u32 find_placement_class(const struct btrfs_block_group *bg, u32 key)
+static u32 get_placement_class(struct btrfs_block_group *bg)
 {
+	/* Pairs with the release in apply_types(): the roles are no older. */
+	const u32 key = PLACEMENT_KEY(smp_load_acquire(&bg->fs_info->roles.generation));
+	u32 class = READ_ONCE(bg->role_placement);
 	struct btrfs_role_chunk chunk = { 0 };
 	struct btrfs_chunk_map *map;
+
+	if ((class & PLACEMENT_KEY(~0U)) == key)
+		return class;
 
 	map = btrfs_find_chunk_map(bg->fs_info, bg->start, bg->length);
 	if (map) {
 		btrfs_device_role_count_chunk(bg->fs_info, map, &chunk);
 		btrfs_free_chunk_map(map);
 	}
-	return key | min(chunk.first, PLACEMENT_FIRST) |
-	       (chunk.other ? PLACEMENT_OTHER : 0) |
-	       (chunk.excluded ? PLACEMENT_EXCLUDED : 0);
+	class = key | min(chunk.first, PLACEMENT_FIRST) |
+		(chunk.other ? PLACEMENT_OTHER : 0) |
+		(chunk.excluded ? PLACEMENT_EXCLUDED : 0);
+	WRITE_ONCE(bg->role_placement, class);
+	return class;
 }
 
-static u32 get_placement_class(struct btrfs_block_group *bg)
+/* Devices of ranks up to @rank with space for a chunk: three of each rank are enough. */
+static u32 count_usable(const struct btrfs_fs_info *fs_info,
+			const struct btrfs_role_profile *profile, u32 rank)
 {
-	/* Pairs with the release in apply_types(): the roles are no older. */
-	const u32 key = PLACEMENT_KEY(smp_load_acquire(&bg->fs_info->roles.generation));
-	u32 class = READ_ONCE(bg->role_standing);
+	const struct btrfs_role_kind_sums *sums =
+		&fs_info->fs_devices->role_sums.kinds[profile->kind];
+	const u64 useful = btrfs_role_useful_bytes(profile);
+	u32 nr = 0;
 
-	if ((class & PLACEMENT_KEY(~0U)) != key) {
-		class = find_placement_class(bg, key);
-		WRITE_ONCE(bg->role_standing, class);
+	for (u32 i = 0; i <= rank; i++) {
+		/* Full, until it has more than when a chunk found no space. */
+		if (i == BTRFS_ROLE_RANK_FIRST &&
+		    READ_ONCE(sums->avail[i].sum) <=
+		    READ_ONCE(fs_info->roles.spilled_at[profile->kind]))
+			continue;
+		for (u32 k = 0; k < ARRAY_SIZE(sums->avail[i].top); k++)
+			nr += READ_ONCE(sums->avail[i].top[k]) >= useful;
 	}
-	return class;
+	return nr;
 }
 
 /*
  * Should the allocation of an extent leave the block group alone for now?
  *
- * Data relocated from a misplaced block group must not go into the next misplaced
- * one, and new extents should not either: they would be relocated again. So
- * these are filled last, when no other has free space and no new chunk would be
- * placed better. With @early set, others are to be tried first in any case. In
- * the end every block group is tried, so this cannot bring about an ENOSPC.
+ * What goes into a misplaced one would be relocated again. So these are filled
+ * last, when no other has free space and no new chunk would be placed better.
+ * With @early set, others are to be tried first in any case.
  *
  * System chunks are small, and needed at times when no new one can be made.
  */
 bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early)
 {
-	const struct btrfs_role_kind_state *state;
 	struct btrfs_role_profile profile;
 	struct btrfs_role_chunk chunk;
 	u32 class;
@@ -109,64 +177,48 @@ bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early)
 	chunk.other = class & PLACEMENT_OTHER;
 	chunk.excluded = class & PLACEMENT_EXCLUDED;
 	btrfs_device_role_profile(bg->fs_info, bg->flags, &profile);
-	state = &bg->fs_info->roles.kinds[profile.kind];
-	return btrfs_role_pass_over(&chunk, &profile, READ_ONCE(state->room_first),
-				    READ_ONCE(state->room_allowed));
-}
-
-static bool is_first_choice(u8 rank)
-{
-	return rank == BTRFS_ROLE_RANK_FIRST || rank == BTRFS_ROLE_RANK_BELOW_MIN;
+	profile.max_stripe = SZ_1G;
+	profile.max_chunk = SZ_1G;
+	return btrfs_role_pass_over(&chunk, &profile,
+				    count_usable(bg->fs_info, &profile, chunk.excluded ?
+						 BTRFS_ROLE_RANK_LAST : BTRFS_ROLE_RANK_FIRST));
 }
 
 /*
- * Has a chunk on the @nr devices of @infos been spilled? It has if a device
- * excludes it, which happens only for device replace. Being on others than the
- * first choice is not enough: it may need more devices than there are of the
- * first choice, and use all of these.
+ * Has a chunk on the @nr devices of @infos been spilled: excluded by a device, or
+ * on others while it leaves one of the first choice unused?
  */
-static bool is_spilled(const struct btrfs_fs_info *fs_info, u64 bg_flags,
+static bool is_spilled(const struct btrfs_role_kind_sums *sums,
 		       const struct btrfs_device_info *infos, u32 nr)
 {
-	const struct btrfs_device *device;
-	u32 unused = 0;
-	u32 used = 0;
+	u32 first = 0;
 
 	for (u32 i = 0; i < nr; i++) {
 		if (infos[i].rank == BTRFS_ROLE_RANK_EXCLUDED)
 			return true;
-		used += is_first_choice(infos[i].rank);
+		first += infos[i].rank == BTRFS_ROLE_RANK_FIRST ||
+			 infos[i].rank == BTRFS_ROLE_RANK_BELOW_MIN;
 	}
-	if (used == nr)
-		return false;
-
-	list_for_each_entry(device, &fs_info->fs_devices->alloc_list, dev_alloc_list)
-		unused += btrfs_device_role_rank(fs_info, device, bg_flags) ==
-			  BTRFS_ROLE_RANK_FIRST;
-	return unused > used;
+	return first < nr && first < sums->devices;
 }
 
 /* A chunk has been allocated on the @nr devices of @infos. */
 void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 				  const struct btrfs_device_info *infos, u32 nr)
 {
-	struct btrfs_role_kind_state *state =
-		&fs_info->roles.kinds[btrfs_role_kind(bg_flags)];
+	struct btrfs_role_kind_sums *sums =
+		&fs_info->fs_devices->role_sums.kinds[btrfs_role_kind(bg_flags)];
 	struct btrfs_space_info *space_info;
 
 	lockdep_assert_held(&fs_info->chunk_mutex);
 
-	if (!is_spilled(fs_info, bg_flags, infos, nr))
+	if (!is_spilled(sums, infos, nr))
 		return;
 
-	/*
-	 * Count the first choice as full until it has more space than now: else
-	 * each extent would try to allocate a new chunk.
-	 */
-	if (!(bg_flags & BTRFS_BLOCK_GROUP_SYSTEM)) {
-		state->spilled_at = state->first_bytes;
-		WRITE_ONCE(state->room_first, 0);
-	}
+	/* Else each extent would try to allocate a new chunk. */
+	if (!(bg_flags & BTRFS_BLOCK_GROUP_SYSTEM))
+		WRITE_ONCE(fs_info->roles.spilled_at[btrfs_role_kind(bg_flags)],
+			   sums->avail[BTRFS_ROLE_RANK_FIRST].sum);
 
 	space_info = btrfs_find_space_info(fs_info, bg_flags);
 	spin_lock(&space_info->lock);
@@ -176,10 +228,76 @@ void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 		return;
 
 	btrfs_warn_rl(fs_info,
-		      "no room for a %s chunk on the devices for it, others are used",
+		      "no space for a %s chunk on the devices for it, others are used",
 		      bg_flags & BTRFS_BLOCK_GROUP_DATA ? "data" :
 		      bg_flags & BTRFS_BLOCK_GROUP_METADATA ? "metadata" : "system");
 	/* The cleaner tells user space, that allocates memory. */
 	set_bit(ilog2(bg_flags & BTRFS_BLOCK_GROUP_TYPE_MASK),
 		&fs_info->roles.spill_events);
+}
+
+/* Chunks that a replace allocates for one block group at most. */
+#define REPLACE_CHUNKS_MAX	16
+
+static void stop_ignoring(struct btrfs_fs_info *fs_info)
+{
+	WRITE_ONCE(fs_info->roles.ignored_by, NULL);
+	wake_up_var(&fs_info->roles.ignored_by);
+}
+
+/*
+ * Allocate a chunk for a tree block that has found no space, also on devices that
+ * exclude it. Without this the transaction is aborted: its space was reserved, or
+ * came from the global reserve, which may be larger than what is left.
+ */
+bool btrfs_device_role_last_resort(struct btrfs_fs_info *fs_info, u64 flags)
+{
+	struct btrfs_trans_handle *trans = current->journal_info;
+	int ret;
+
+	/* Do not wait for another task here: it may wait for this transaction. */
+	if (!trans || btrfs_is_zoned(fs_info) ||
+	    cmpxchg(&fs_info->roles.ignored_by, NULL, current))
+		return false;
+
+	ret = btrfs_chunk_alloc(trans, btrfs_find_space_info(fs_info, flags), flags,
+				CHUNK_ALLOC_FORCE_FOR_EXTENT);
+	stop_ignoring(fs_info);
+	return ret > 0;
+}
+
+/*
+ * Make a block group read-only that device replace has to copy and for which
+ * btrfs_inc_block_group_ro() has found no space.
+ *
+ * Dirty data counts as used. Writing it may be all it takes. If not, other
+ * devices have to take what is written meanwhile, also those whose roles exclude
+ * it: a device that cannot be replaced is worse than a misplaced chunk.
+ */
+int btrfs_device_role_replace_ro(struct btrfs_block_group *bg)
+{
+	struct btrfs_fs_info *fs_info = bg->fs_info;
+	int ret;
+
+	if (btrfs_is_zoned(fs_info))
+		return -ENOSPC;
+
+	ret = btrfs_start_delalloc_roots(fs_info, LONG_MAX, false);
+	if (ret)
+		return ret;
+	btrfs_wait_ordered_roots(fs_info, U64_MAX, NULL);
+	ret = btrfs_inc_block_group_ro(bg, true);
+	if (ret != -ENOSPC)
+		return ret;
+
+	btrfs_warn(fs_info,
+		   "no device with space for writes while block group %llu is copied, roles are ignored for it",
+		   bg->start);
+	/* One task at a time. */
+	wait_var_event(&fs_info->roles.ignored_by,
+		       !cmpxchg(&fs_info->roles.ignored_by, NULL, current));
+	for (int i = 0; i < REPLACE_CHUNKS_MAX && ret == -ENOSPC; i++)
+		ret = btrfs_inc_block_group_ro(bg, true);
+	stop_ignoring(fs_info);
+	return ret;
 }

@@ -2,12 +2,15 @@
 
 /*
  * Whether the devices that roles leave for data and for metadata are enough for
- * the profiles: before roles change, a device goes, or a profile is converted.
+ * the profiles, before something changes, and what is on the wrong devices.
  */
 
+#include <linux/kobject.h>
+#include <linux/sysfs.h>
 #include "ctree.h"
 #include "device-role.h"
 #include "messages.h"
+#include "space-info.h"
 #include "volumes.h"
 
 const char * const btrfs_device_roles_reasons[] = {
@@ -30,10 +33,7 @@ static u64 convert_target(const struct btrfs_balance_args *args)
 	return args->flags & BTRFS_BALANCE_ARGS_CONVERT ? args->target : 0;
 }
 
-/*
- * The profiles of data, metadata and system chunks: those in use, and what a
- * balance, running or paused, converts to.
- */
+/* The profiles in use, by data, metadata and system, and what a balance converts to. */
 static void get_profiles(struct btrfs_fs_info *fs_info, u64 profiles[3])
 {
 	const struct btrfs_balance_control *bctl;
@@ -92,9 +92,8 @@ void btrfs_device_role_count(const struct btrfs_fs_info *fs_info, bool stored,
 }
 
 /*
- * Would the profiles still find enough devices? Only a change for the worse is
- * refused: where devices are missing already it must be possible to allow the
- * remaining ones more, one after the other. 0, or why not.
+ * Would the profiles still find enough devices? 0, or why not. Only a change for
+ * the worse is refused: where devices are missing, others must be allowed more.
  */
 int btrfs_device_role_check_counts(struct btrfs_fs_info *fs_info,
 				   const u32 before[2], const u32 after[2])
@@ -114,9 +113,8 @@ int btrfs_device_role_check_counts(struct btrfs_fs_info *fs_info,
 
 /*
  * Can the writeable device go? 0, or one of btrfs_err_code: existing tools have
- * a text for the number of devices that a profile needs. The caller takes the
- * device off the list of such devices in the same critical section, so that no
- * role that is set meanwhile counts on it.
+ * a text for the number of devices that a profile needs. The caller takes it off
+ * alloc_list in the same critical section, so that no role counts on it.
  */
 int btrfs_device_role_check_removal(struct btrfs_fs_info *fs_info,
 				    const struct btrfs_device *device)
@@ -140,19 +138,12 @@ int btrfs_device_role_check_removal(struct btrfs_fs_info *fs_info,
 	return attr->mindev_error ?: BTRFS_ERROR_DEV_ONLY_WRITABLE;
 }
 
-/*
- * At mount: roles that the profiles cannot live with were set by a kernel that
- * doesn't check, or devices are missing. Existing chunks remain usable and can
- * be repaired, so mount anyway.
- */
+/* Warn only: what is there remains usable, and can be repaired. */
 void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info)
 {
 	static const u32 plenty[2] = { U32_MAX, U32_MAX };
 	enum btrfs_device_roles_reason reason;
 	u32 counts[2];
-
-	if (!btrfs_device_roles_in_force(fs_info))
-		return;
 
 	mutex_lock(&fs_info->chunk_mutex);
 	btrfs_device_role_count(fs_info, false, NULL, counts);
@@ -164,33 +155,126 @@ void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info)
 			   btrfs_device_roles_reasons[reason]);
 }
 
-static bool allows_convert(struct btrfs_fs_info *fs_info,
-			   const struct btrfs_balance_args *args, u32 devices,
-			   const char *type)
-{
-	const u64 target = convert_target(args);
-	const u32 needed = most_demanding(target)->devs_min;
-
-	if (!target || devices >= needed)
-		return true;
-
-	btrfs_err(fs_info,
-		  "balance: convert %s profile %s needs %u devices, roles leave %u",
-		  type, btrfs_bg_type_to_raid_name(target), needed, devices);
-	return false;
-}
-
 /* Are there enough devices for the profiles that a balance converts to? */
 bool btrfs_device_role_allows_balance(struct btrfs_fs_info *fs_info,
 				      const struct btrfs_balance_control *bctl)
 {
+	static const char * const types[] = { "data", "metadata", "system" };
+	const struct btrfs_balance_args * const args[] = { &bctl->data, &bctl->meta, &bctl->sys };
 	u32 counts[2];
 
 	mutex_lock(&fs_info->chunk_mutex);
 	btrfs_device_role_count(fs_info, false, NULL, counts);
 	mutex_unlock(&fs_info->chunk_mutex);
 
-	return allows_convert(fs_info, &bctl->data, counts[0], "data") &&
-	       allows_convert(fs_info, &bctl->meta, counts[1], "metadata") &&
-	       allows_convert(fs_info, &bctl->sys, counts[1], "system");
+	for (int i = 0; i < ARRAY_SIZE(args); i++) {
+		const u64 target = convert_target(args[i]);
+		const u32 needed = most_demanding(target)->devs_min;
+
+		if (!target || counts[i > 0] >= needed)
+			continue;
+		btrfs_err(fs_info,
+			  "balance: convert %s profile %s needs %u devices, roles leave %u",
+			  types[i], btrfs_bg_type_to_raid_name(target), needed, counts[i > 0]);
+		return false;
+	}
+	return true;
+}
+
+static bool is_on(const struct btrfs_chunk_map *map, const struct btrfs_device *device)
+{
+	for (int i = 0; i < map->num_stripes; i++) {
+		if (map->stripes[i].dev == device)
+			return true;
+	}
+	return false;
+}
+
+/* First choice devices outside of the chunk with @bytes unallocated. */
+static u32 count_vacant(struct btrfs_fs_info *fs_info,
+			const struct btrfs_chunk_map *map, u64 bytes)
+{
+	const struct btrfs_device *device;
+	u32 vacant = 0;
+
+	mutex_lock(&fs_info->chunk_mutex);
+	list_for_each_entry(device, &fs_info->fs_devices->alloc_list, dev_alloc_list)
+		vacant += btrfs_device_role_rank(fs_info, device, map->type) ==
+				BTRFS_ROLE_RANK_FIRST &&
+			  device->total_bytes >= device->bytes_used + bytes &&
+			  !is_on(map, device);
+	mutex_unlock(&fs_info->chunk_mutex);
+	return vacant;
+}
+
+/* Bytes of device extents of the chunk that should be on other devices. */
+static u64 misplaced_bytes(struct btrfs_fs_info *fs_info,
+			   const struct btrfs_chunk_map *map)
+{
+	struct btrfs_role_profile profile;
+	struct btrfs_role_chunk chunk;
+	u64 bytes;
+
+	btrfs_device_role_profile(fs_info, map->type, &profile);
+	btrfs_device_role_count_chunk(fs_info, map, &chunk);
+	bytes = map->stripe_size * profile.dev_stripes;
+	if (chunk.other)
+		chunk.vacant = count_vacant(fs_info, map, bytes);
+	return btrfs_role_misplaced(&chunk, &profile) * bytes;
+}
+
+/*
+ * Bytes of device extents where the roles do not want them. A seed and a missing
+ * device can have roles as well, though these alone do not put roles into force.
+ *
+ * With device_list_mutex held a chunk found in the mapping tree has devices
+ * that are not going away. Take it for one chunk at a time, there can be many.
+ */
+ssize_t btrfs_misplaced_bytes_show(struct kobject *kobj,
+				   struct kobj_attribute *attr, char *buf)
+{
+	const struct btrfs_space_info *space_info =
+		container_of(kobj, struct btrfs_space_info, kobj);
+	struct btrfs_fs_info *fs_info = space_info->fs_info;
+	struct btrfs_fs_devices *fs_devices = fs_info->fs_devices;
+	struct btrfs_chunk_map *map;
+	u64 next = 0;
+	u64 bytes = 0;
+
+	/* Sub groups are a part of the primary one here. */
+	if (space_info->subgroup_id != BTRFS_SUB_GROUP_PRIMARY)
+		return sysfs_emit(buf, "0\n");
+
+	do {
+		mutex_lock(&fs_devices->device_list_mutex);
+		map = btrfs_find_chunk_map(fs_info, next, U64_MAX);
+		if (map) {
+			if ((map->type & BTRFS_BLOCK_GROUP_TYPE_MASK) == space_info->flags)
+				bytes += misplaced_bytes(fs_info, map);
+			next = map->start + map->chunk_len;
+			btrfs_free_chunk_map(map);
+		}
+		mutex_unlock(&fs_devices->device_list_mutex);
+		cond_resched();
+	} while (map && !fatal_signal_pending(current));
+
+	return sysfs_emit(buf, "%llu\n", bytes);
+}
+
+#define SPILLED_CHUNK	"BTRFS_EVENT=spilled_chunk"
+
+/* Called by the cleaner: a uevent for the first spill of each type. */
+void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info)
+{
+	static char *events[][3] = {
+		[ilog2(BTRFS_BLOCK_GROUP_DATA)] = { SPILLED_CHUNK, "BTRFS_TYPE=data" },
+		[ilog2(BTRFS_BLOCK_GROUP_METADATA)] = { SPILLED_CHUNK, "BTRFS_TYPE=metadata" },
+		[ilog2(BTRFS_BLOCK_GROUP_SYSTEM)] = { SPILLED_CHUNK, "BTRFS_TYPE=system" },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(events); i++) {
+		if (test_and_clear_bit(i, &fs_info->roles.spill_events))
+			kobject_uevent_env(&fs_info->fs_devices->fsid_kobj, KOBJ_CHANGE,
+					   events[i]);
+	}
 }

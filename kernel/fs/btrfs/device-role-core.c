@@ -2,12 +2,11 @@
 
 /*
  * Device roles: the decisions, see device-role-core.h. User space provides the
- * integer types, div_u64(), cond_resched() and struct btrfs_device_info.
+ * integer types, div_u64() and what is used of volumes.h.
  */
 
 #include <linux/btrfs_tree.h>
 #include <linux/math64.h>
-#include <linux/sched.h>
 #include <linux/string.h>
 #include "device-role-core.h"
 
@@ -41,9 +40,8 @@ int btrfs_role_parse(const char *buf, size_t len)
 }
 
 /*
- * The one table between the disk and the roles. The values are those that the
- * allocation hint patches write: there 2 is the metadata only device and 3 the
- * data only one. 6 and 7 are undefined.
+ * The one table between the disk and the roles, with the values that the
+ * allocation hint patches write. 6 and 7 are undefined.
  */
 u8 btrfs_role_from_disk(u64 type)
 {
@@ -93,9 +91,8 @@ enum btrfs_role_rank btrfs_role_rank(u8 role, enum btrfs_role_kind kind)
 }
 
 /*
- * Bytes of a device of @size bytes that only system chunks may take. System
- * block groups are needed for others to be created or relocated, so a device
- * that is for metadata must not be filled to the last byte by other chunks.
+ * Bytes of a device of @size bytes that only system chunks may take. They are
+ * needed for other chunks to be created or relocated.
  */
 u64 btrfs_role_system_space(u8 role, u64 size)
 {
@@ -106,8 +103,7 @@ u64 btrfs_role_system_space(u8 role, u64 size)
 
 /*
  * A chunk should not be larger than 10 % of the devices it competes for: those
- * of its rank and better ones. With a small SSD next to large disks the first
- * chunk would take all of the SSD otherwise.
+ * of its rank and better ones. The first one would fill a small SSD otherwise.
  */
 u64 btrfs_role_max_chunk(const struct btrfs_role_profile *profile, u8 rank)
 {
@@ -119,10 +115,9 @@ u64 btrfs_role_max_chunk(const struct btrfs_role_profile *profile, u8 rank)
 }
 
 /*
- * Bytes a first choice device must offer to be taken before the others. Without
- * this, one that is all but full would yield chunk after chunk of a few hundred
- * KiB. A data chunk must hold the largest extent, as relocation moves extents in
- * one piece.
+ * Bytes a first choice device must offer to be taken before the others, or one that
+ * is all but full would yield chunk after chunk of a few hundred KiB. A data chunk
+ * must hold the largest extent, as relocation moves extents in one piece.
  */
 u64 btrfs_role_useful_bytes(const struct btrfs_role_profile *profile)
 {
@@ -133,24 +128,14 @@ u64 btrfs_role_useful_bytes(const struct btrfs_role_profile *profile)
 	return useful * profile->dev_stripes;
 }
 
-static bool comes_before(const struct btrfs_device_info *a,
-			 const struct btrfs_device_info *b, bool by_rank)
-{
-	if (by_rank && a->rank != b->rank)
-		return a->rank < b->rank;
-	if (a->max_avail != b->max_avail)
-		return a->max_avail > b->max_avail;
-	return by_rank && a->total_avail > b->total_avail;
-}
-
-/* Stable: ties stay in the order they came in. The input is nearly sorted. */
-static void sort_devices(struct btrfs_device_info *info, u32 nr, bool by_rank)
+/* Stable: devices of a rank stay in the order they came in. */
+static void sort_by_rank(struct btrfs_device_info *info, u32 nr)
 {
 	for (u32 i = 1; i < nr; i++) {
-		struct btrfs_device_info cur = info[i];
+		const struct btrfs_device_info cur = info[i];
 		u32 j = i;
 
-		for (; j > 0 && comes_before(&cur, &info[j - 1], by_rank); j--)
+		for (; j > 0 && cur.rank < info[j - 1].rank; j--)
 			info[j] = info[j - 1];
 		info[j] = cur;
 	}
@@ -173,166 +158,133 @@ static u32 striped_width(const struct btrfs_device_info *info, u32 nr,
 	return nr;
 }
 
-static bool ranks_differ(const struct btrfs_device_info *info, u32 nr)
-{
-	for (u32 i = 1; i < nr; i++) {
-		if (info[i].rank != info[0].rank)
-			return true;
-	}
-	return false;
-}
-
 /*
  * Choose the devices of a new chunk from those in @info with enough space, which
- * are in order of rank, max_avail and total_avail.
+ * are in order of rank, max_avail and total_avail. Return how many to use. They come
+ * first, the one with the smallest max_avail last: it decides on the stripe size.
+ * Limit the size of the chunk, max_chunk in @profile, to what suits them.
  *
- * Fixed-width profiles take the best by rank and space. Striped ones take all
- * devices of the first choice, and those of the next one only if that is not
- * enough for a chunk. Return how many to use. They come first in @info, in
- * descending order of max_avail, as the size of a stripe is read off the last.
- * If all ranks are the same the chunk is the one that is made without roles.
+ * Profiles with a fixed width take the best by rank and space. Striped ones take
+ * all devices of the first choice, and others only if these are not enough.
  */
 u32 btrfs_role_select(struct btrfs_device_info *info, u32 nr,
-		      const struct btrfs_role_profile *profile)
+		      struct btrfs_role_profile *profile)
 {
 	const u64 useful = btrfs_role_useful_bytes(profile);
-	const bool differ = ranks_differ(info, nr);
 
-	if (differ) {
+	if (nr && info[0].rank != info[nr - 1].rank) {
 		for (u32 i = 0; i < nr; i++) {
 			if (info[i].rank == BTRFS_ROLE_RANK_FIRST &&
 			    info[i].max_avail < useful)
 				info[i].rank = BTRFS_ROLE_RANK_BELOW_MIN;
 		}
-		sort_devices(info, nr, true);
+		sort_by_rank(info, nr);
 		if (profile->striped)
 			nr = striped_width(info, nr, profile);
 	}
 	nr -= nr % profile->devs_increment;
 	nr = least(nr, profile->devs_max);
-	if (differ)
-		sort_devices(info, nr, false);
+	if (nr)
+		profile->max_chunk = btrfs_role_max_chunk(profile, info[0].rank);
+	for (u32 i = 0; i + 1 < nr; i++) {
+		const struct btrfs_device_info cur = info[i];
+
+		if (cur.max_avail < info[nr - 1].max_avail) {
+			info[i] = info[nr - 1];
+			info[nr - 1] = cur;
+		}
+	}
 	return nr;
 }
 
-/* The best rank among the devices chosen for a chunk. */
-u8 btrfs_role_best_rank(const struct btrfs_device_info *info, u32 nr)
-{
-	u8 best = BTRFS_ROLE_RANK_EXCLUDED;
-
-	for (u32 i = 0; i < nr; i++)
-		best = least(best, info[i].rank);
-	return best;
-}
-
-/* Stripes of a chunk on @nr devices that hold data rather than redundancy. */
-u32 btrfs_role_data_stripes(const struct btrfs_role_profile *profile, u32 nr)
-{
-	return (nr * profile->dev_stripes - profile->nparity) / profile->ncopies;
-}
-
-/* The stripe size that the allocator decides on for a chunk on @nr devices. */
-u64 btrfs_role_stripe_size(const struct btrfs_role_profile *profile,
-			   const struct btrfs_device_info *info, u32 nr)
-{
-	const u64 max_chunk = btrfs_role_max_chunk(profile,
-						   btrfs_role_best_rank(info, nr));
-	const u32 data_stripes = btrfs_role_data_stripes(profile, nr);
-	const u64 unit = 16ULL << 20;
-	u64 stripe = div_u64(info[nr - 1].max_avail, profile->dev_stripes);
-
-	if (stripe * data_stripes > max_chunk)
-		stripe = least(stripe, (div_u64(max_chunk, data_stripes) + unit - 1) &
-				       ~(unit - 1));
-	return stripe & ~(BTRFS_ROLE_STRIPE_UNIT - 1);
-}
-
 /*
- * Choose the devices of the next chunk from the space left in @info, with at most
- * @max_avail bytes on a device. Return their number (they come first in @info), or
- * 0 if there is no space for a chunk.
- */
-u32 btrfs_role_next(struct btrfs_device_info *info, u32 nr,
-		    const struct btrfs_role_profile *profile, u64 max_avail)
-{
-	u32 usable = 0;
-
-	for (u32 i = 0; i < nr; i++) {
-		struct btrfs_device_info *dev = &info[i];
-
-		dev->max_avail = least(dev->total_avail, max_avail);
-		if (dev->rank == BTRFS_ROLE_RANK_BELOW_MIN)
-			dev->rank = BTRFS_ROLE_RANK_FIRST;
-		if (dev->max_avail < BTRFS_ROLE_STRIPE_UNIT * profile->dev_stripes)
-			dev->rank = BTRFS_ROLE_RANK_EXCLUDED;
-		usable += (dev->rank != BTRFS_ROLE_RANK_EXCLUDED);
-	}
-	sort_devices(info, nr, true);
-
-	usable = btrfs_role_select(info, usable, profile);
-	return usable < profile->devs_min ? 0 : usable;
-}
-
-/* Number of steps to divide the rest into; a step reads all devices. */
-static u32 fill_steps(u32 nr)
-{
-	if (nr <= 64)
-		return 1024;
-	return nr < 1024 ? 65536 / nr : 64;
-}
-
-/*
- * Bytes of chunks that can be allocated until no other chunk fits.
+ * Bytes that each of @copies devices gives to chunks of RAID1, RAID1C3 or RAID1C4:
+ * from @sums, and as long as they last one copy from each of those with space
+ * @left, largest first.
  *
- * @info: the devices that may be used, with rank and total_avail set. The rest
- *        is filled in, and total_avail is used up.
- *
- * This is allocation with the steps the allocator makes, so that the tiers of
- * devices and the rest of each are exact. Far from the end the steps are larger, in
- * proportion to the rest: later steps even out their error, and a petabyte takes at
- * most some thousand of them. Their
- * number is limited, so that the loop ends whatever the input is.
+ * @nr copies of @height bytes fit on devices if, for any k below @nr, the other
+ * nr - k copies of each byte fit on all but the k largest devices.
  */
-u64 btrfs_role_available(struct btrfs_device_info *info, u32 nr,
-			 const struct btrfs_role_profile *profile)
+static u64 mirrored_bytes(const struct btrfs_avail_sums *sums, const u64 *left, u32 copies)
 {
-	const u32 dev_stripes = profile->dev_stripes;
-	const u32 steps = fill_steps(nr);
+	u64 rest[4] = { sums->sum };
 	u64 bytes = 0;
-	u64 left = 0;
 
-	for (u32 i = 0; i < nr; i++)
-		left += info[i].total_avail;
+	for (u32 k = 1; k < copies; k++)
+		rest[k] = rest[k - 1] - sums->top[k - 1];
 
-	for (u32 step = 0; step < 64 * steps; step++) {
-		u64 stripe = div_u64(left, steps * dev_stripes);
-		const bool coarse = stripe > profile->max_stripe;
-		u32 used = btrfs_role_next(info, nr, profile, dev_stripes *
-					   (coarse ? stripe : profile->max_stripe));
+	for (u32 nr = 1; nr <= copies; nr++) {
+		const u32 others = copies - nr;
+		u64 height = others ? left[others - 1] - left[others] : ~0ULL;
 
-		if (!used)
-			break;
-		if (coarse)
-			stripe = div_u64(info[used - 1].max_avail, dev_stripes) &
-				 ~(BTRFS_ROLE_STRIPE_UNIT - 1);
-		else
-			stripe = btrfs_role_stripe_size(profile, info, used);
-		if (!stripe)
-			break;
+		for (u32 k = 0; k < nr; k++)
+			height = least(height, div_u64(rest[k], nr - k));
+		for (u32 k = 0; k < nr; k++)
+			rest[k] -= height * (nr - k);
+		bytes += height;
+	}
+	return bytes;
+}
 
-		for (u32 i = 0; i < used; i++)
-			info[i].total_avail -= stripe * dev_stripes;
-		left -= stripe * dev_stripes * used;
-		bytes += stripe * btrfs_role_data_stripes(profile, used);
-		cond_resched();
+/* Bytes, without copies and parity, that chunks of another profile can get. */
+static u64 other_bytes(const struct btrfs_avail_sums *sums,
+		       const struct btrfs_role_profile *profile)
+{
+	u64 rest = sums->sum;
+	u64 bytes;
+
+	for (u32 i = 0; i < profile->nparity; i++)
+		rest -= sums->top[i];
+	bytes = div_u64(rest, profile->ncopies);
+	rest -= sums->top[0];
+	/* RAID10: one stripe on the largest device, an odd number on the others. */
+	if (profile->devs_increment == 2) {
+		const u64 height = div_u64(rest, (sums->devs - 2) | 1);
+
+		bytes = least(bytes, (rest + (height > sums->top[1] ? height :
+						      sums->top[1])) / 2);
 	}
 	return bytes;
 }
 
 /*
- * Number of devices of the chunk with misplaced stripes: all that exclude its
- * kind, and those that a first choice device could relieve.
+ * Bytes, without copies and parity, that chunks can get from devices of @nr ranks,
+ * the best first.
+ *
+ * Each rank is used up before the next one. What is left over then is on fewer
+ * devices than a chunk needs, and every chunk of the next rank takes these as well.
+ * For RAID10 this is a lower bound if one device is larger than the others together.
  */
+u64 btrfs_role_available(const struct btrfs_avail_sums *ranks, u32 nr,
+			 const struct btrfs_role_profile *profile)
+{
+	const u32 copies = profile->ncopies / profile->dev_stripes;
+	u64 left[4] = { 0 };
+	u64 total = 0;
+
+	for (u32 rank = 0; rank < nr; rank++) {
+		struct btrfs_avail_sums sums = ranks[rank];
+		u64 bytes = 0;
+		u64 used;
+
+		if (!sums.devs)
+			continue;
+		if (!profile->striped && copies > 1)
+			bytes = mirrored_bytes(&sums, left, copies);
+		for (u32 i = 0; i < 3; i++)
+			btrfs_add_avail(&sums, left[i]);
+		if (profile->striped || copies == 1)
+			bytes = other_bytes(&sums, profile);
+
+		used = profile->nparity ? sums.top[profile->nparity] : bytes;
+		for (u32 i = 0; i < copies - 1 + profile->nparity; i++)
+			left[i] = sums.top[i] > used ? sums.top[i] - used : 0;
+		total += bytes;
+	}
+	return total;
+}
+
+/* Devices that exclude the chunk, and those that a first choice device could relieve. */
 u32 btrfs_role_misplaced(const struct btrfs_role_chunk *chunk,
 			 const struct btrfs_role_profile *profile)
 {
@@ -346,20 +298,14 @@ u32 btrfs_role_misplaced(const struct btrfs_role_chunk *chunk,
 }
 
 /*
- * Would a new chunk be placed better than the existing one? Then its free space
- * must not be used: data in it would have to be moved again.
- *
- * @first devices of the first choice have space and @allowed that do not exclude
- * the kind. Of these @chunk.first may be the chunk's own, so a further one is
- * certain only if there are more than that.
+ * Would a new chunk be placed better than the existing one? @usable devices have
+ * space: of the first choice, or if some exclude the chunk, those that do not. The
+ * chunk's own may be among them.
  */
 bool btrfs_role_pass_over(const struct btrfs_role_chunk *chunk,
-			  const struct btrfs_role_profile *profile,
-			  u32 first, u32 allowed)
+			  const struct btrfs_role_profile *profile, u32 usable)
 {
-	if (chunk->excluded)
-		return enough(profile, allowed);
-	if (!chunk->other)
-		return false;
-	return profile->striped ? enough(profile, first) : first > chunk->first;
+	if (chunk->excluded || (chunk->other && profile->striped))
+		return enough(profile, usable);
+	return chunk->other && usable > chunk->first;
 }

@@ -28,26 +28,12 @@
 /* The bits of btrfs_dev_item::type that hold the role, the rest is not ours. */
 #define BTRFS_ROLE_DISK_MASK		0x07ULL
 
-/* Stripes are a multiple of this many bytes. */
-#define BTRFS_ROLE_STRIPE_UNIT		(64ULL << 10)
-
 enum btrfs_role_kind {
 	BTRFS_ROLE_KIND_DATA,
 	/* System chunks count as metadata. */
 	BTRFS_ROLE_KIND_METADATA,
 	/* Data and metadata in one block group: roles do not apply. */
 	BTRFS_ROLE_KIND_MIXED,
-};
-
-/* How welcome a chunk of some kind is on a device, best first. */
-enum btrfs_role_rank {
-	BTRFS_ROLE_RANK_FIRST,
-	BTRFS_ROLE_RANK_SECOND,
-	/* First choice, but free space is below the minimum of a useful chunk. */
-	BTRFS_ROLE_RANK_BELOW_MIN,
-	/* Only when no other device can serve. */
-	BTRFS_ROLE_RANK_LAST,
-	BTRFS_ROLE_RANK_EXCLUDED,
 };
 
 /* Properties of new chunks of a kind and a block group profile. */
@@ -66,7 +52,7 @@ struct btrfs_role_profile {
 	u64 max_stripe;
 	u64 max_chunk;
 	/* Bytes of the writeable devices, by rank. */
-	u64 rank_bytes[BTRFS_ROLE_RANK_EXCLUDED + 1];
+	u64 rank_bytes[BTRFS_ROLE_RANK_NR];
 };
 
 /* The devices of an existing chunk, in numbers. */
@@ -91,21 +77,13 @@ u64 btrfs_role_system_space(u8 role, u64 size);
 u64 btrfs_role_max_chunk(const struct btrfs_role_profile *profile, u8 rank);
 u64 btrfs_role_useful_bytes(const struct btrfs_role_profile *profile);
 u32 btrfs_role_select(struct btrfs_device_info *info, u32 nr,
-		      const struct btrfs_role_profile *profile);
-u8 btrfs_role_best_rank(const struct btrfs_device_info *info, u32 nr);
-u32 btrfs_role_data_stripes(const struct btrfs_role_profile *profile, u32 nr);
-u64 btrfs_role_stripe_size(const struct btrfs_role_profile *profile,
-			   const struct btrfs_device_info *info, u32 nr);
-
-u32 btrfs_role_next(struct btrfs_device_info *info, u32 nr,
-		    const struct btrfs_role_profile *profile, u64 max_avail);
-u64 btrfs_role_available(struct btrfs_device_info *info, u32 nr,
+		      struct btrfs_role_profile *profile);
+u64 btrfs_role_available(const struct btrfs_avail_sums *ranks, u32 nr,
 			 const struct btrfs_role_profile *profile);
 
 u32 btrfs_role_misplaced(const struct btrfs_role_chunk *chunk,
 			 const struct btrfs_role_profile *profile);
 bool btrfs_role_pass_over(const struct btrfs_role_chunk *chunk,
-			  const struct btrfs_role_profile *profile,
-			  u32 first, u32 allowed);
+			  const struct btrfs_role_profile *profile, u32 usable);
 
 #endif

@@ -9,11 +9,9 @@
 #include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/mount.h>
-#include <linux/sched/signal.h>
 #include <linux/sysfs.h>
 #include <linux/uaccess.h>
 #include "ctree.h"
-#include "block-group.h"
 #include "btrfs_inode.h"
 #include "device-role.h"
 #include "ioctl.h"
@@ -28,10 +26,9 @@ struct role_change {
 	/* Below BTRFS_ROLE_NR */
 	u32 role;
 
-	/* Filled in on the way. */
+	/* Looked up if it is not known. */
 	struct btrfs_device *device;
 	u64 old_type;
-	u64 new_type;
 };
 
 /* A change of roles that is made as a whole or not at all. */
@@ -40,8 +37,6 @@ struct role_request {
 	u32 nr;
 	/* Leave it to the caller if profiles cannot be satisfied any more. */
 	bool force;
-	/* Neither wait for the list of devices nor for the commit. */
-	bool nowait;
 
 	/* Of a request that failed: which device (or 0) and why. */
 	u64 failed_devid;
@@ -80,35 +75,21 @@ static int check_request(struct btrfs_fs_info *fs_info, struct role_request *req
 	return 0;
 }
 
-static struct btrfs_device *find_device(const struct btrfs_fs_devices *fs_devices,
-					u64 devid)
-{
-	struct btrfs_device *device;
-
-	list_for_each_entry(device, &fs_devices->devices, dev_list) {
-		if (device->devid == devid && btrfs_device_can_have_role(device))
-			return device;
-	}
-	return NULL;
-}
-
 static int find_devices(struct btrfs_fs_info *fs_info, struct role_request *request)
 {
-	const struct btrfs_fs_devices *seed;
-
 	for (u32 i = 0; i < request->nr; i++) {
+		BTRFS_DEV_LOOKUP_ARGS(args);
 		struct role_change *change = &request->changes[i];
 
-		change->device = find_device(fs_info->fs_devices, change->devid);
-		if (change->device)
-			continue;
-		list_for_each_entry(seed, &fs_info->fs_devices->seed_list, seed_list) {
-			if (find_device(seed, change->devid))
-				return refuse(request, change->devid,
-					      BTRFS_DEVICE_ROLES_SEED, -EINVAL);
-		}
-		return refuse(request, change->devid, BTRFS_DEVICE_ROLES_NO_DEVICE,
-			      -ENODEV);
+		args.devid = change->devid;
+		if (!change->device)
+			change->device = btrfs_find_device(fs_info->fs_devices, &args);
+		if (!change->device || !btrfs_device_can_have_role(change->device))
+			return refuse(request, change->devid,
+				      BTRFS_DEVICE_ROLES_NO_DEVICE, -ENODEV);
+		if (change->device->fs_devices != fs_info->fs_devices)
+			return refuse(request, change->devid,
+				      BTRFS_DEVICE_ROLES_SEED, -EINVAL);
 	}
 	return 0;
 }
@@ -117,24 +98,25 @@ static int find_devices(struct btrfs_fs_info *fs_info, struct role_request *requ
 static void apply_types(struct btrfs_fs_info *fs_info,
 			const struct role_request *request, bool new)
 {
-	lockdep_assert_held(&fs_info->chunk_mutex);
-
 	for (u32 i = 0; i < request->nr; i++) {
 		const struct role_change *change = &request->changes[i];
 
-		btrfs_device_set_type(change->device,
-				      new ? change->new_type : change->old_type);
+		btrfs_device_set_type(change->device, new ?
+				      btrfs_role_to_disk(change->old_type, change->role) :
+				      change->old_type);
+		WRITE_ONCE(change->device->role_dirty, true);
 	}
+	set_bit(BTRFS_FS_NEED_TRANS_COMMIT, &fs_info->flags);
 	/* Pairs with the acquire in get_placement_class(). */
 	smp_store_release(&fs_info->roles.generation, fs_info->roles.generation + 1);
 	btrfs_update_per_profile_avail(fs_info);
-	/* What was full may find room on other devices now. */
+	/* What was full may find space on other devices now. */
 	btrfs_clear_space_info_full(fs_info);
 }
 
 /*
- * Change the types in memory. The allocator holds chunk_mutex too and sees all
- * changes or none, and the check can read the result itself.
+ * Change the types in memory; the next commit writes them. The allocator holds
+ * chunk_mutex too and sees all changes or none, and the check can read the result.
  */
 static int change_types(struct btrfs_fs_info *fs_info, struct role_request *request)
 {
@@ -146,12 +128,8 @@ static int change_types(struct btrfs_fs_info *fs_info, struct role_request *requ
 
 	mutex_lock(&fs_info->chunk_mutex);
 	btrfs_device_role_count(fs_info, true, NULL, before);
-	for (u32 i = 0; i < request->nr; i++) {
-		struct role_change *change = &request->changes[i];
-
-		change->old_type = change->device->type;
-		change->new_type = btrfs_role_to_disk(change->old_type, change->role);
-	}
+	for (u32 i = 0; i < request->nr; i++)
+		request->changes[i].old_type = request->changes[i].device->type;
 	apply_types(fs_info, request, true);
 	btrfs_device_role_count(fs_info, true, NULL, after);
 	reason = btrfs_device_role_check_counts(fs_info, before, after);
@@ -165,103 +143,12 @@ static int change_types(struct btrfs_fs_info *fs_info, struct role_request *requ
 	/* The first device of the request that is about to exclude the kind. */
 	kind = reason == BTRFS_DEVICE_ROLES_TOO_FEW_DATA ? BTRFS_ROLE_KIND_DATA :
 							   BTRFS_ROLE_KIND_METADATA;
-	for (u32 i = 0; i < request->nr && !devid; i++) {
+	for (u32 i = request->nr; i-- > 0; ) {
 		if (btrfs_role_rank(request->changes[i].role, kind) ==
 		    BTRFS_ROLE_RANK_EXCLUDED)
 			devid = request->changes[i].devid;
 	}
 	return refuse(request, devid, reason, -EINVAL);
-}
-
-static int write_device_item(struct btrfs_trans_handle *trans,
-			     struct btrfs_device *device)
-{
-	int ret;
-
-	btrfs_reserve_chunk_metadata(trans, false);
-	ret = btrfs_update_device(trans, device);
-	btrfs_trans_release_chunk_metadata(trans);
-	return ret;
-}
-
-/*
- * Write the device items. If one fails put everything back, in memory and in
- * the items already written: the transaction is shared and will be committed.
- * The item that failed has not been touched, as only the search for it can fail.
- */
-static int write_device_items(struct btrfs_trans_handle *trans,
-			      struct role_request *request)
-{
-	struct btrfs_fs_info *fs_info = trans->fs_info;
-	u32 written;
-	int ret = 0;
-
-	for (written = 0; written < request->nr; written++) {
-		ret = write_device_item(trans, request->changes[written].device);
-		if (ret)
-			break;
-	}
-	if (!ret)
-		return 0;
-
-	mutex_lock(&fs_info->chunk_mutex);
-	apply_types(fs_info, request, false);
-	mutex_unlock(&fs_info->chunk_mutex);
-
-	for (u32 i = 0; i < written; i++) {
-		int undo = write_device_item(trans, request->changes[i].device);
-
-		if (undo) {
-			btrfs_abort_transaction(trans, undo);
-			break;
-		}
-	}
-
-	/* The item went first: the device is about to be removed. */
-	if (ret == -ENOENT)
-		return refuse(request, request->changes[written].devid,
-			      BTRFS_DEVICE_ROLES_NO_DEVICE, -ENODEV);
-	return ret;
-}
-
-/* The commit hands the types on to the super blocks. */
-static void update_at_commit(struct btrfs_trans_handle *trans,
-			     const struct role_request *request)
-{
-	mutex_lock(&trans->fs_info->chunk_mutex);
-	for (u32 i = 0; i < request->nr; i++) {
-		struct btrfs_device *device = request->changes[i].device;
-
-		if (list_empty(&device->post_commit_list))
-			list_add_tail(&device->post_commit_list,
-				      &trans->transaction->dev_update_list);
-	}
-	mutex_unlock(&trans->fs_info->chunk_mutex);
-}
-
-/* The change itself, as a part of the transaction. */
-static int change_roles(struct btrfs_trans_handle *trans,
-			struct role_request *request)
-{
-	struct btrfs_fs_info *fs_info = trans->fs_info;
-	/* Keeps devices from going away, and replace from finishing. */
-	struct mutex *lock = &fs_info->fs_devices->device_list_mutex;
-	int ret;
-
-	if (!request->nowait)
-		mutex_lock(lock);
-	else if (!mutex_trylock(lock))
-		return -EAGAIN;
-
-	ret = find_devices(fs_info, request);
-	if (!ret)
-		ret = change_types(fs_info, request);
-	if (!ret)
-		ret = write_device_items(trans, request);
-	if (!ret)
-		update_at_commit(trans, request);
-	mutex_unlock(lock);
-	return ret;
 }
 
 static void log_request(struct btrfs_fs_info *fs_info,
@@ -276,26 +163,20 @@ static void log_request(struct btrfs_fs_info *fs_info,
 
 	for (u32 i = 0; i < request->nr; i++) {
 		const struct role_change *change = &request->changes[i];
+		const u8 old = btrfs_role_from_disk(change->old_type);
 
-		if (change->old_type != change->new_type)
+		if (old != change->role)
 			btrfs_info(fs_info, "role of devid %llu changed from %s to %s",
-				   change->devid,
-				   btrfs_role_name(btrfs_role_from_disk(change->old_type)),
+				   change->devid, btrfs_role_name(old),
 				   btrfs_role_name(change->role));
 	}
 }
 
-/*
- * Set the roles of all devices in the request, on disk, or of none.
- *
- * With @nowait, set for the file in sysfs, the commit is started, but not waited
- * for. The removal of a device waits for users of its kobject while it holds
- * device_list_mutex and a transaction handle, so nothing may be waited for then
- * that needs either. Joining waits only for a commit that has got rid of all
- * other handles, and such a commit does not depend on a removal that holds one.
- */
+/* Set the roles of all devices in the request, on disk, or of none. */
 static int set_roles(struct btrfs_fs_info *fs_info, struct role_request *request)
 {
+	/* Keeps devices from going away, and replace from finishing. */
+	struct mutex *lock = &fs_info->fs_devices->device_list_mutex;
 	struct btrfs_trans_handle *trans;
 	int ret;
 
@@ -303,89 +184,80 @@ static int set_roles(struct btrfs_fs_info *fs_info, struct role_request *request
 	if (ret)
 		goto out;
 
-	/*
-	 * The system space backs changes of the chunk tree, no other reservation
-	 * is needed. Joining does not even try, so that roles can be
-	 * relaxed on a filesystem that is full because of them.
-	 */
+	/* Without a reservation: the file system may be full because of its roles. */
 	trans = btrfs_join_transaction(fs_info->tree_root);
 	if (IS_ERR(trans)) {
 		ret = PTR_ERR(trans);
 		goto out;
 	}
 
-	ret = change_roles(trans, request);
-	if (ret) {
-		btrfs_end_transaction(trans);
-		if (ret == -EAGAIN && request->nowait)
-			return ret;
-	} else if (request->nowait) {
-		btrfs_end_transaction(trans);
-		set_bit(BTRFS_FS_COMMIT_TRANS, &fs_info->flags);
-		wake_up_process(fs_info->transaction_kthread);
-	} else {
-		ret = btrfs_commit_transaction(trans);
-	}
+	mutex_lock(lock);
+	ret = find_devices(fs_info, request);
 	if (!ret)
-		btrfs_device_role_sync_statfs(fs_info);
+		ret = change_types(fs_info, request);
+	mutex_unlock(lock);
+	if (ret)
+		btrfs_end_transaction(trans);
+	else
+		ret = btrfs_commit_transaction(trans);
 out:
 	log_request(fs_info, request, ret);
 	return ret;
 }
 
 /*
- * Make sure that the filesystem stays mounted, writeable and not frozen, like
- * mnt_want_write() does for callers that have a mount. Unmount and remount hold
- * s_umount, and unmount waits for us under it, so don't wait for it in turn.
+ * Called by the cleaner, for a role that was set by sysfs. One that is set again and
+ * again must not stop what a commit stops, such as scrub: that gets half of the time.
  */
-static int want_write(struct super_block *sb)
+void btrfs_device_role_commit(struct btrfs_fs_info *fs_info)
 {
-	int ret = -EAGAIN;
+	struct btrfs_trans_handle *trans;
 
-	if (!(READ_ONCE(sb->s_flags) & SB_BORN) || !sb_start_write_trylock(sb))
-		return -EBUSY;
-	if (down_read_trylock(&sb->s_umount)) {
-		if (!sb_rdonly(sb))
-			return 0;
-		ret = -EROFS;
-		up_read(&sb->s_umount);
+	/* Set anew meanwhile? Each commit begins with clearing the bit. */
+	while (test_bit(BTRFS_FS_NEED_TRANS_COMMIT, &fs_info->flags)) {
+		const unsigned long begin = jiffies;
+
+		trans = btrfs_start_transaction(fs_info->tree_root, 0);
+		if (IS_ERR(trans) || btrfs_commit_transaction(trans))
+			break;
+		msleep(jiffies_to_msecs(jiffies - begin));
 	}
-	sb_end_write(sb);
-	return ret;
 }
 
-/* Accept only an exact name, with or without a newline. */
+/*
+ * Accept only an exact name, with or without a newline. Nothing is waited for that
+ * a removal of the device may hold, as that waits for the users of this file. They
+ * keep the device, so the list of devices need not be locked.
+ */
 ssize_t btrfs_device_role_store(struct kobject *kobj, struct kobj_attribute *attr,
 				const char *buf, size_t len)
 {
 	struct btrfs_device *device = container_of(kobj, struct btrfs_device, devid_kobj);
-	struct super_block *sb = device->fs_info->sb;
+	struct btrfs_fs_info *fs_info = device->fs_info;
 	const int role = btrfs_role_parse(buf, len);
-	struct role_change change = { .devid = device->devid, .role = role };
-	struct role_request request = { .changes = &change, .nr = 1, .nowait = true };
-	struct kernfs_node *kn;
+	struct role_change change = {
+		.devid = device->devid, .role = role, .device = device,
+	};
+	struct role_request request = { .changes = &change, .nr = 1 };
 	int ret;
 
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
 	if (role < 0)
 		return -EINVAL;
+	if (sb_rdonly(fs_info->sb))
+		return -EROFS;
+	if (fs_info->sb->s_writers.frozen != SB_UNFROZEN || btrfs_fs_closing(fs_info))
+		return -EBUSY;
 
-	ret = want_write(sb);
-	if (!ret) {
-		/* Release the file, so that the device can be removed. */
-		kn = sysfs_break_active_protection(kobj, &attr->attr);
-		ret = kn ? set_roles(device->fs_info, &request) : -ENODEV;
-		if (kn)
-			sysfs_unbreak_active_protection(kn);
-		up_read(&sb->s_umount);
-		sb_end_write(sb);
-	}
-	if (ret == -EAGAIN) {
-		/* From the start, without holding on to the file. Don't be busy. */
-		msleep(20);
-		ret = restart_syscall();
-	}
+	ret = check_request(fs_info, &request);
+	if (!ret)
+		ret = find_devices(fs_info, &request);
+	if (!ret)
+		ret = change_types(fs_info, &request);
+	log_request(fs_info, &request, ret);
+	if (!ret)
+		wake_up_process(fs_info->cleaner_kthread);
 	return ret ?: len;
 }
 
@@ -408,38 +280,13 @@ ssize_t btrfs_device_role_show(struct kobject *kobj, struct kobj_attribute *attr
 	return len + sysfs_emit_at(buf, len, "\n");
 }
 
-/* Fill in as many devices as fit and return the number of all. */
-static u32 get_roles(struct btrfs_fs_info *fs_info,
-		     struct btrfs_ioctl_device_role *entries, u32 nr)
-{
-	const struct btrfs_device *device;
-	u32 found = 0;
-
-	rcu_read_lock();
-	list_for_each_entry_rcu(device, &fs_info->fs_devices->devices, dev_list) {
-		const u8 role = READ_ONCE(device->role);
-
-		if (!btrfs_device_can_have_role(device))
-			continue;
-		if (found < nr) {
-			entries[found].devid = device->devid;
-			entries[found].role = role;
-			if (role & BTRFS_ROLE_FOREIGN)
-				entries[found].role = BTRFS_DEVICE_ROLE_FOREIGN |
-						      (role & BTRFS_ROLE_DISK_MASK);
-		}
-		found++;
-	}
-	rcu_read_unlock();
-
-	return found;
-}
-
+/* As many devices as fit, and the number of all. */
 static int ioctl_get(struct btrfs_fs_info *fs_info,
 		     struct btrfs_ioctl_device_roles_args *args)
 {
+	const u32 nr = min_t(u32, args->nr, BTRFS_DEVICE_ROLES_MAX);
+	const struct btrfs_device *device;
 	struct btrfs_ioctl_device_role *entries;
-	u32 nr = min_t(u32, args->nr, BTRFS_DEVICE_ROLES_MAX);
 	int ret = 0;
 
 	if (args->flags)
@@ -449,12 +296,23 @@ static int ioctl_get(struct btrfs_fs_info *fs_info,
 	if (!entries)
 		return -ENOMEM;
 
-	args->nr = get_roles(fs_info, entries, nr);
+	args->nr = 0;
+	rcu_read_lock();
+	list_for_each_entry_rcu(device, &fs_info->fs_devices->devices, dev_list) {
+		const u8 role = READ_ONCE(device->role);
+
+		if (!btrfs_device_can_have_role(device) || args->nr++ >= nr)
+			continue;
+		entries[args->nr - 1].devid = device->devid;
+		entries[args->nr - 1].role = role & BTRFS_ROLE_FOREIGN ?
+			BTRFS_DEVICE_ROLE_FOREIGN | (role & BTRFS_ROLE_DISK_MASK) : role;
+	}
+	rcu_read_unlock();
+
 	if (copy_to_user(u64_to_user_ptr(args->devices), entries,
 			 min(nr, args->nr) * sizeof(*entries)))
 		ret = -EFAULT;
 	kvfree(entries);
-
 	return ret;
 }
 
@@ -484,7 +342,7 @@ static int ioctl_set(struct file *file, struct btrfs_ioctl_device_roles_args *ar
 
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
-	if (args->flags & ~BTRFS_DEVICE_ROLES_FLAGS_SUPP)
+	if (args->flags & ~BTRFS_DEVICE_ROLES_FORCE)
 		return -EOPNOTSUPP;
 	if (args->nr == 0)
 		return -EINVAL;
@@ -533,32 +391,12 @@ long btrfs_ioctl_device_roles(struct file *file, void __user *argp)
 	return copy_to_user(argp, &args, sizeof(args)) ? -EFAULT : ret;
 }
 
-/* Can a new device have that role? */
-static int check_new_role(struct btrfs_fs_info *fs_info, u32 role)
-{
-	if (role >= BTRFS_ROLE_NR)
-		return -EINVAL;
-
-	if (btrfs_fs_incompat(fs_info, MIXED_GROUPS) && role != 0) {
-		btrfs_err(fs_info, "device not added: %s",
-			  btrfs_device_roles_reasons[BTRFS_DEVICE_ROLES_MIXED]);
-		return -EINVAL;
-	}
-
-	/* It's going to be the only writeable one. */
-	if (fs_info->fs_devices->seeding && role & BTRFS_ROLE_EXCLUDE_OTHER) {
-		btrfs_err(fs_info,
-			  "device not added: the first one of a sprout cannot be %s",
-			  btrfs_role_name(role));
-		return -EINVAL;
-	}
-	return 0;
-}
-
 long btrfs_ioctl_add_dev_role(struct file *file, void __user *argp)
 {
 	struct btrfs_fs_info *fs_info = inode_to_fs_info(file_inode(file));
 	struct btrfs_ioctl_add_dev_role_args args;
+	struct role_change change = { 0 };
+	struct role_request request = { .changes = &change, .nr = 1 };
 	char *path;
 	int ret;
 
@@ -570,9 +408,15 @@ long btrfs_ioctl_add_dev_role(struct file *file, void __user *argp)
 	if (args.flags || memchr_inv(args.reserved, 0, sizeof(args.reserved)))
 		return -EINVAL;
 
-	ret = check_new_role(fs_info, args.role);
-	if (ret)
-		return ret;
+	change.role = args.role;
+	ret = check_request(fs_info, &request);
+	/* The first one of a sprout is going to be the only writeable one. */
+	if (ret || (fs_info->fs_devices->seeding && args.role & BTRFS_ROLE_EXCLUDE_OTHER)) {
+		btrfs_err(fs_info, "device not added: %s",
+			  ret ? btrfs_device_roles_reasons[request.reason] :
+				"the first one of a sprout cannot exclude a kind");
+		return ret ?: -EINVAL;
+	}
 
 	path = strndup_user(u64_to_user_ptr(args.path), PATH_MAX);
 	if (IS_ERR(path))

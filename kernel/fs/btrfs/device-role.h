@@ -4,7 +4,7 @@
  * Device roles: which devices may and should carry data and metadata.
  *
  * The decisions are in device-role-core.c. Roles are in force if any
- * writeable device has one; without CONFIG_BTRFS_DEVICE_ROLES they never are.
+ * writeable device has one.
  */
 
 #ifndef BTRFS_DEVICE_ROLE_H
@@ -21,15 +21,13 @@ struct btrfs_block_group;
 struct btrfs_chunk_map;
 
 /*
- * The type of a device is the on-disk field, its role is the decoded meaning.
- * Writers hold chunk_mutex unless the device is not in use yet. The role is a
- * single byte, so that it can be read anywhere without a lock.
+ * The type of a device is the on-disk field, its role is the decoded meaning, a
+ * byte that can be read without a lock. Writers hold chunk_mutex.
  */
 static inline void btrfs_device_set_type(struct btrfs_device *device, u64 type)
 {
 	device->type = type;
-	if (IS_ENABLED(CONFIG_BTRFS_DEVICE_ROLES))
-		WRITE_ONCE(device->role, btrfs_role_from_disk(type));
+	WRITE_ONCE(device->role, btrfs_role_from_disk(type));
 }
 
 /* The role that counts: none if they are to be ignored, as in mixed block groups. */
@@ -44,16 +42,21 @@ static inline u8 btrfs_device_role(const struct btrfs_fs_info *fs_info,
 
 static inline bool btrfs_device_roles_in_force(const struct btrfs_fs_info *fs_info)
 {
-	if (!IS_ENABLED(CONFIG_BTRFS_DEVICE_ROLES))
-		return false;
-	/* Pairs with the release in btrfs_device_role_update_avail(): the figures. */
+	/* Pairs with the release in btrfs_device_role_update_avail(): the sums. */
 	return smp_load_acquire(&fs_info->roles.in_force);
 }
 
-/* May this task use devices that exclude the kind that it allocates? See device-role-replace.c. */
+/* May this task use devices that exclude the kind that it allocates? */
 static inline bool btrfs_device_roles_ignored(const struct btrfs_fs_info *fs_info)
 {
 	return READ_ONCE(fs_info->roles.ignored_by) == current;
+}
+
+/* The target of a running replace gets the role of the source in the end. */
+static inline bool btrfs_device_can_have_role(const struct btrfs_device *device)
+{
+	return test_bit(BTRFS_DEV_STATE_IN_FS_METADATA, &device->dev_state) &&
+	       !test_bit(BTRFS_DEV_STATE_REPLACE_TGT, &device->dev_state);
 }
 
 /* How welcome a chunk with @bg_flags is on the device. */
@@ -61,69 +64,26 @@ static inline enum btrfs_role_rank
 btrfs_device_role_rank(const struct btrfs_fs_info *fs_info,
 		       const struct btrfs_device *device, u64 bg_flags)
 {
-	if (!IS_ENABLED(CONFIG_BTRFS_DEVICE_ROLES))
-		return BTRFS_ROLE_RANK_FIRST;
 	return btrfs_role_rank(btrfs_device_role(fs_info, device),
 			       btrfs_role_kind(bg_flags));
 }
 
 /* Bytes of the device that a chunk with @bg_flags has to leave unallocated. */
-static inline u64 btrfs_device_role_system_room(const struct btrfs_fs_info *fs_info,
-						const struct btrfs_device *device,
-						u64 bg_flags)
+static inline u64 btrfs_device_role_system_space(const struct btrfs_fs_info *fs_info,
+						 const struct btrfs_device *device,
+						 u64 bg_flags)
 {
-	if (!IS_ENABLED(CONFIG_BTRFS_DEVICE_ROLES) ||
-	    bg_flags & BTRFS_BLOCK_GROUP_SYSTEM || btrfs_is_zoned(fs_info))
+	if (bg_flags & BTRFS_BLOCK_GROUP_SYSTEM || btrfs_is_zoned(fs_info))
 		return 0;
 	return btrfs_role_system_space(btrfs_device_role(fs_info, device),
 				      device->total_bytes);
 }
 
-/* Unallocated bytes that chunks with @bg_flags can get from some device. */
-static inline u64 btrfs_device_role_unallocated(const struct btrfs_fs_info *fs_info,
-						u64 bg_flags)
-{
-	if (!btrfs_device_roles_in_force(fs_info))
-		return atomic64_read(&fs_info->free_chunk_space);
-	return READ_ONCE(fs_info->roles.kinds[btrfs_role_kind(bg_flags)].unallocated);
-}
-
-/* The @chunk_size of the whole filesystem, limited to the size of these devices. */
-static inline u64 btrfs_device_role_chunk_size(const struct btrfs_fs_info *fs_info,
-					       u64 bg_flags, u64 chunk_size)
-{
-	u64 bytes;
-
-	if (!btrfs_device_roles_in_force(fs_info))
-		return chunk_size;
-	bytes = READ_ONCE(fs_info->roles.kinds[btrfs_role_kind(bg_flags)].bytes);
-	return min(chunk_size, div_u64(bytes, 10));
-}
-
-#ifdef CONFIG_BTRFS_DEVICE_ROLES
-void btrfs_device_role_init(struct btrfs_fs_info *fs_info);
-void btrfs_device_role_stop(struct btrfs_fs_info *fs_info);
-bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info,
-				    struct btrfs_avail_sums *metadata);
+/* Most of these are called only with roles in force. */
+bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info);
+void btrfs_device_role_commit(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info);
-#else
-static inline void btrfs_device_role_init(struct btrfs_fs_info *fs_info) { }
-static inline void btrfs_device_role_stop(struct btrfs_fs_info *fs_info) { }
-
-static inline bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info,
-						  struct btrfs_avail_sums *metadata)
-{
-	return false;
-}
-
-static inline void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info) { }
-static inline void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info) { }
-#endif
-
-/* These are called only with roles configured; most only with roles in force. */
-void btrfs_device_role_warn_unknown(const struct btrfs_fs_info *fs_info,
-				    const struct btrfs_device *device);
 void btrfs_device_role_profile(const struct btrfs_fs_info *fs_info, u64 bg_flags,
 			       struct btrfs_role_profile *profile);
 void btrfs_device_role_count_chunk(const struct btrfs_fs_info *fs_info,
@@ -136,10 +96,7 @@ bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early);
 void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 				  const struct btrfs_device_info *infos, u32 nr);
 
-u64 btrfs_device_role_avail(const struct btrfs_fs_info *fs_info,
-			    enum btrfs_role_share share, u64 profile);
-u64 btrfs_device_role_avail_data(struct btrfs_fs_info *fs_info);
-void btrfs_device_role_sync_statfs(struct btrfs_fs_info *fs_info);
+u64 btrfs_device_role_avail(const struct btrfs_fs_info *fs_info, u64 bg_flags);
 
 extern const char * const btrfs_device_roles_reasons[];
 void btrfs_device_role_count(const struct btrfs_fs_info *fs_info, bool stored,
@@ -150,7 +107,6 @@ int btrfs_device_role_check_removal(struct btrfs_fs_info *fs_info,
 				    const struct btrfs_device *device);
 bool btrfs_device_role_allows_balance(struct btrfs_fs_info *fs_info,
 				      const struct btrfs_balance_control *bctl);
-bool btrfs_device_can_have_role(const struct btrfs_device *device);
 long btrfs_ioctl_device_roles(struct file *file, void __user *argp);
 long btrfs_ioctl_add_dev_role(struct file *file, void __user *argp);
 ssize_t btrfs_device_role_show(struct kobject *kobj, struct kobj_attribute *attr,

@@ -2,32 +2,125 @@
 /*
  * What is in flight on each device, and how fast the device turned out to be.
  *
- * Owns what happens to struct btrfs_read_load when a request is sent and when it
- * is done.  The arithmetic is in read-policy-speed-core.h and read-policy-core.h,
- * what is made of the figures is read-policy.c's.  Runs for every request and on
- * completion in any context, so it must not sleep, lock, or decide anything; only
- * to wait for the last completion before a device is freed may sleep.
+ * Owns what happens to struct btrfs_read_load when a request is sent and when it is
+ * done.  Runs for every request and on completion in any context, so it must not
+ * sleep, lock, or decide anything; only to wait for the last completion before a
+ * device is freed may sleep.
  */
 
-#include <linux/bio.h>
 #include <linux/blkdev.h>
 #include <linux/delay.h>
 #include <linux/jiffies.h>
+#include <linux/math64.h>
 #include <linux/timekeeping.h>
-#include "ctree.h"
 #include "fs.h"
 #include "volumes.h"
 #include "read-policy.h"
 #include "compat.h"
 
-/* A failed read counts as one that took that many times as long. */
-#define BTRFS_RR_ERROR_FACTOR		16
+#define UNIT		BIT(BTRFS_READ_UNIT_SHIFT)
+/* Seeks in flight are counted in eighths, above 16 TiB of bytes. */
+#define SEEK_ONE	8
+#define SEEKS_SHIFT	44
+/* Before anything is learnt: data sheets of a drive of 7200/min, and a read of a SATA SSD. */
+#define ROT_SEEK_NS	(8 * NSEC_PER_MSEC)
+#define FLASH_SEEK_NS	(100 * NSEC_PER_USEC)
+#define UNIT_NS		(300 * NSEC_PER_USEC)
+/* Weight of a seek in the average of them, and of a unit in that of units (16 MiB, 8 of flash). */
+#define SEEK_WEIGHT	16
+#define UNIT_WEIGHT	256
 
-/* Forget what was learnt, the device is not in use. */
-void btrfs_read_load_reset(struct btrfs_device *device)
+u64 btrfs_read_transfer_ns(u64 bytes, u32 unit_ns)
 {
-	WARN_ON_ONCE(atomic64_read(&device->read_load.load_ns));
-	memset(&device->read_load, 0, sizeof(device->read_load));
+	return (bytes * unit_ns) >> BTRFS_READ_UNIT_SHIFT;
+}
+
+struct btrfs_read_speed btrfs_read_speed(const struct btrfs_device *device)
+{
+	const bool rot = device->bdev && bdev_rot(device->bdev);
+	const u32 seek_ns = READ_ONCE(device->read_load.seek_ns);
+	const u32 unit_ns = READ_ONCE(device->read_load.unit_ns);
+
+	return (struct btrfs_read_speed){
+		.seek_ns = seek_ns ?: rot ? ROT_SEEK_NS : FLASH_SEEK_NS,
+		.unit_ns = unit_ns ?: UNIT_NS,
+		.rot = rot,
+	};
+}
+
+/* Part of a seek in 32ths: half is for the rotation, the rest depends on the way. */
+static u32 btrfs_read_way(u64 from, u64 to)
+{
+	return 16 + fls64((from < to ? to - from : from - to) >> 20);
+}
+
+/* Flash has a seek for each small read, its transfer included, and none for others. */
+bool btrfs_read_is_single(const struct btrfs_read_speed *speed, u64 len)
+{
+	return !speed->rot && len <= UNIT;
+}
+
+/* Is the last such read a second old?  Another CPU's may have ended after now_ns. */
+bool btrfs_read_has_rested(const struct btrfs_read_load *load, bool single, u64 now_ns)
+{
+	if (single)
+		return (u32)jiffies - READ_ONCE(load->timed) > HZ;
+	return (s64)(now_ns - READ_ONCE(load->since_ns)) > BTRFS_READ_REST_NS;
+}
+
+/* Time until the transfer begins; going forward a little is reading over the gap. */
+u64 btrfs_read_access_ns(const struct btrfs_read_speed *speed, u64 from, u64 to, u64 len)
+{
+	u64 ns;
+
+	if (!speed->rot)
+		return btrfs_read_is_single(speed, len) ? speed->seek_ns : 0;
+	if (from == to)
+		return 0;
+	ns = (u64)speed->seek_ns * btrfs_read_way(from, to) / 32;
+	if (to > from && to - from < SZ_4M)
+		ns = min(ns, btrfs_read_transfer_ns(to - from, speed->unit_ns));
+	return ns;
+}
+
+/* Bytes in flight. */
+u64 btrfs_read_in_flight(const struct btrfs_read_load *load)
+{
+	return atomic64_read(&load->in_flight) & (BIT_ULL(SEEKS_SHIFT) - 1);
+}
+
+/* Seeks in flight, no more than fit. */
+u8 btrfs_read_singles(const struct btrfs_read_load *load)
+{
+	return min_t(u64, atomic64_read(&load->in_flight) >> SEEKS_SHIFT, U8_MAX) / SEEK_ONE;
+}
+
+static u64 btrfs_read_sum_ns(u64 in_flight, const struct btrfs_read_speed *speed)
+{
+	return (in_flight >> SEEKS_SHIFT) * speed->seek_ns / SEEK_ONE +
+	       btrfs_read_transfer_ns(in_flight & (BIT_ULL(SEEKS_SHIFT) - 1), speed->unit_ns);
+}
+
+/* When all that is in flight will be done; what is late will be as late again. */
+u64 btrfs_read_wait_ns(const struct btrfs_read_load *load, const struct btrfs_read_speed *speed,
+		       u64 now_ns)
+{
+	const u64 in_flight = atomic64_read(&load->in_flight);
+	const u64 since_ns = READ_ONCE(load->since_ns);
+	const u64 ns = btrfs_read_sum_ns(in_flight, speed);
+
+	if (!in_flight || !speed->rot || now_ns < since_ns)
+		return ns;
+	return max(ns, now_ns - since_ns);
+}
+
+/* Forget what was learnt.  The first completion, late by uncounted ones, only sets head. */
+void btrfs_read_load_forget(struct btrfs_read_load *load)
+{
+	WRITE_ONCE(load->seek_ns, 0);
+	WRITE_ONCE(load->unit_ns, 0);
+	WRITE_ONCE(load->head, U64_MAX);
+	memset(load->slots, 0, sizeof(load->slots));
 }
 
 /*
@@ -36,120 +129,107 @@ void btrfs_read_load_reset(struct btrfs_device *device)
  */
 void btrfs_read_load_drain(struct btrfs_device *device)
 {
-	while (atomic64_read_acquire(&device->read_load.load_ns))
+	while (atomic64_read_acquire(&device->read_load.in_flight))
 		msleep(20);
 }
 
-/* A read is sent: note when, and after how much, if it is one to be timed. */
-static void btrfs_read_load_start(struct btrfs_read_load *load, bool rot, u64 nth, u32 charge,
-				  u64 ahead, struct btrfs_read_timing *timing)
-{
-	const u32 tick = jiffies;
-
-	timing->start_ns = 0;
-	if (!btrfs_rr_is_timed(rot, charge, READ_ONCE(load->speed.samples), nth,
-			       READ_ONCE(load->timed_tick) != tick))
-		return;
-	WRITE_ONCE(load->timed_tick, tick);
-	atomic_inc(&load->timed);
-	timing->start_ns = ktime_get_ns();
-	timing->ahead_ns = min_t(u64, ahead, U32_MAX);
-}
-
-/*
- * Add a request to the load of the device that it is about to be submitted to.
- * Returns what to pass to btrfs_read_load_uncharge() when it is done, 0 if it
- * was not counted, and for a read in @timing what else to pass.
- */
-u32 __btrfs_read_load_charge(struct btrfs_device *device, const struct bio *bio,
-			     struct btrfs_read_timing *timing)
+/* Add a request to the load of the device that it is about to be submitted to, if any. */
+void btrfs_read_load_charge(const struct btrfs_read_policy_info *info,
+			    struct btrfs_device *device, const struct bio *bio,
+			    struct btrfs_read_charge *charge)
 {
 	const u64 pos = bio->bi_iter.bi_sector << SECTOR_SHIFT;
 	const u32 len = bio->bi_iter.bi_size;
+	const u32 tick = jiffies;
 	struct btrfs_read_load *load;
-	u64 ahead;
-	u32 charge;
-	bool rot;
+	struct btrfs_read_speed speed;
+	u64 seeks, ahead;
 
-	if (!device || !device->bdev)
-		return 0;
-
+	charge->load = 0;
+	if (!READ_ONCE(info->count_load) || !device || !device->bdev || !len)
+		return;
 	load = &device->read_load;
-	rot = bdev_rot(device->bdev);
-	charge = btrfs_rr_charge_ns(rot, READ_ONCE(load->last_end), pos, len);
-	ahead = atomic64_add_return(charge, &load->load_ns) - charge;
-	WRITE_ONCE(load->last_end, pos + len);
-	if (bio_op(bio) == REQ_OP_READ) {
-		const u64 nth = atomic64_inc_return(&load->reads);
-
-		atomic64_add(len, &load->read_bytes);
-		btrfs_read_load_start(load, rot, nth, charge, ahead, timing);
-	} else {
-		atomic64_inc(&load->writes);
-		atomic64_add(len, &load->write_bytes);
-	}
-	return charge;
+	speed = btrfs_read_speed(device);
+	seeks = SEEK_ONE * btrfs_read_access_ns(&speed, READ_ONCE(load->last_end), pos, len);
+	seeks = div_u64(seeks, speed.seek_ns);
+	charge->load = (btrfs_read_is_single(&speed, len) ? 0 : len) | seeks << SEEKS_SHIFT;
+	ahead = atomic64_add_return(charge->load, &load->in_flight);
+	charge->end = pos + len;
+	WRITE_ONCE(load->last_end, charge->end);
+	if (bio_op(bio) == REQ_OP_READ)
+		WRITE_ONCE(load->reads, load->reads + 1);
+	charge->start_ns = 0;
+	/* Small reads of flash are so fast that the clock counts; once in a tick is enough. */
+	if (btrfs_read_is_single(&speed, len) && READ_ONCE(load->timed) == tick)
+		return;
+	charge->start_ns = ktime_get_ns();
+	charge->rested = btrfs_read_has_rested(load, btrfs_read_is_single(&speed, len),
+					       charge->start_ns);
+	if (btrfs_read_is_single(&speed, len))
+		WRITE_ONCE(load->timed, tick);
+	else if (ahead == charge->load)
+		WRITE_ONCE(load->since_ns, charge->start_ns);
+	if (!speed.rot)
+		charge->expected_ns = min_t(u64, btrfs_read_sum_ns(ahead, &speed), U32_MAX);
 }
 
-/* Learn from a read that was timed or has failed how fast the device is. */
-static void btrfs_read_load_sample(struct btrfs_device *device, const struct bio *bio,
-				   u32 charge, const struct btrfs_read_timing *timing,
-				   u64 now)
+/* An average that moves by the @part of @all, and never to 0. */
+static u32 btrfs_read_average(u32 old, u64 new, u32 part, u32 all)
 {
-	struct btrfs_read_load *load = &device->read_load;
-	struct btrfs_rr_speed speed = btrfs_rr_speed_get(&load->speed);
-	const bool rot = bdev_rot(device->bdev);
-	const u64 last_done = READ_ONCE(load->last_done_ns);
-	const u64 begin = max(timing->start_ns, last_done);
-	const u64 pause = begin - last_done;
-	u64 latency = now > timing->start_ns ? now - timing->start_ns : 0;
-	/* A disk does one after the other. */
-	u64 alone = now > begin ? now - begin : 0;
-	u64 ahead = timing->ahead_ns;
+	const s64 diff = (s64)min_t(u64, new, 64 * (u64)old) - old;
 
-	/*
-	 * A failure may be fast, but must not attract reads.  It makes the
-	 * device look slow instead, which wears off.
-	 */
-	if (bio->bi_status) {
-		atomic64_inc(&load->read_errors);
-		alone = (u64)charge * BTRFS_RR_ERROR_FACTOR;
-		latency = alone;
-		ahead = 0;
-	}
-	if (rot)
-		btrfs_rr_learn_disk(&speed, alone, charge, pause);
+	return clamp_t(s64, old + div_s64(diff * min(part, all), all), NSEC_PER_USEC, NSEC_PER_SEC);
+}
+
+/* A transfer in order: of a merged request the first has all of the time. */
+static void btrfs_read_learn_unit(struct btrfs_read_load *load,
+				  const struct btrfs_read_speed *speed, u32 len, u64 ns)
+{
+	WRITE_ONCE(load->unit_ns,
+		   btrfs_read_average(speed->unit_ns, div_u64(ns << BTRFS_READ_UNIT_SHIFT, len),
+				      DIV_ROUND_UP(len, speed->rot ? UNIT : UNIT / 2),
+				      speed->rot || READ_ONCE(load->unit_ns) ? UNIT_WEIGHT : 1));
+}
+
+static void btrfs_read_learn_seek(struct btrfs_read_load *load,
+				  const struct btrfs_read_speed *speed, u64 ns)
+{
+	/* The first of flash is better than a guess; of a disk it is chance. */
+	WRITE_ONCE(load->seek_ns, btrfs_read_average(speed->seek_ns, ns, 1, speed->rot ||
+						     READ_ONCE(load->seek_ns) ? SEEK_WEIGHT : 1));
+}
+
+/* A disk does one after the other: the time since the last completion is this request's. */
+static void btrfs_read_learn_rot(struct btrfs_read_load *load,
+				 const struct btrfs_read_speed *speed, u64 pos, u32 len, u64 ns)
+{
+	const u64 transfer = btrfs_read_transfer_ns(len, speed->unit_ns);
+	const u64 head = READ_ONCE(load->head);
+
+	if (head == pos)
+		btrfs_read_learn_unit(load, speed, len, ns);
 	else
-		btrfs_rr_learn_flash(&speed, latency, alone, charge, ahead, pause);
-	/* Of two reads that end at the same time one may be forgotten. */
-	btrfs_rr_speed_set(&load->speed, &speed);
+		btrfs_read_learn_seek(load, speed, div_u64((ns - min(ns, transfer)) * 32,
+							   btrfs_read_way(head, pos)));
 }
 
-/* Where a completed request ended; on a partition the block layer has moved it. */
-static u64 btrfs_read_load_end(struct bio *bio)
+/* After a rest, far better than known: it was slow and has recovered. */
+static bool btrfs_read_recovered(struct btrfs_read_load *load,
+				 const struct btrfs_read_speed *speed, u32 len, u64 ns)
 {
-	sector_t end = bio_end_sector(bio);
+	u64 known = btrfs_read_transfer_ns(len, speed->unit_ns);
 
-	if (bio_flagged(bio, BIO_REMAPPED))
-		end -= bio->bi_bdev->bd_start_sect;
-	return end << SECTOR_SHIFT;
-}
-
-/* Keep what the end of a request tells of the device. */
-static noinline void btrfs_read_load_observe(struct btrfs_device *device, struct bio *bio,
-					     u32 charge,
-					     const struct btrfs_read_timing *timing)
-{
-	struct btrfs_read_load *load = &device->read_load;
-	const bool timed = timing && timing->start_ns;
-	const u64 now = ktime_get_ns();
-
-	if (bio_op(bio) == REQ_OP_READ && (timed || bio->bi_status))
-		btrfs_read_load_sample(device, bio, charge, timing, now);
-	WRITE_ONCE(load->head, btrfs_read_load_end(bio));
-	WRITE_ONCE(load->last_done_ns, now);
-	if (timed)
-		atomic_dec(&load->timed);
+	if (speed->rot || !len)
+		known += speed->seek_ns;
+	if (2 * ns >= known)
+		return false;
+	if (speed->rot || !len)
+		WRITE_ONCE(load->seek_ns, max_t(u64, NSEC_PER_USEC,
+						div64_u64(speed->seek_ns * ns, known)));
+	if (len)
+		WRITE_ONCE(load->unit_ns, max_t(u64, NSEC_PER_USEC,
+						div64_u64(speed->unit_ns * ns, known)));
+	return true;
 }
 
 /*
@@ -157,13 +237,37 @@ static noinline void btrfs_read_load_observe(struct btrfs_device *device, struct
  * freed, which is the drop of the bio counter for a device replace and the load
  * itself for a device removal; therefore the load goes down last.
  */
-void __btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
-				u32 charge, const struct btrfs_read_timing *timing)
+void btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
+			      const struct btrfs_read_charge *charge)
 {
+	const u32 len = charge->load & (BIT_ULL(SEEKS_SHIFT) - 1);
 	struct btrfs_read_load *load = &device->read_load;
+	struct btrfs_read_speed speed;
+	u64 now, begin;
 
-	/* What ends while a read is timed may be what that has waited for. */
-	if (atomic_read(&load->timed) || bio->bi_status || bdev_rot(device->bdev))
-		btrfs_read_load_observe(device, bio, charge, timing);
-	atomic64_sub_return_release(charge, &load->load_ns);
+	if (!charge->load)
+		return;
+	if (!charge->start_ns)
+		goto out;
+	speed = btrfs_read_speed(device);
+	now = ktime_get_ns();
+	begin = max(charge->start_ns, READ_ONCE(load->since_ns));
+	/* A failure may be fast, but must not attract reads. */
+	if (bio_op(bio) != REQ_OP_READ || bio->bi_status || now < begin ||
+	    READ_ONCE(load->head) == U64_MAX ||
+	    (charge->rested && btrfs_read_recovered(load, &speed, len, now - begin)))
+		;
+	else if (!len)
+		btrfs_read_learn_seek(load, &speed,
+				      div_u64(speed.seek_ns * (now - charge->start_ns),
+					      charge->expected_ns));
+	else if (speed.rot)
+		btrfs_read_learn_rot(load, &speed, charge->end - len, len, now - begin);
+	else
+		btrfs_read_learn_unit(load, &speed, len, now - begin);
+	WRITE_ONCE(load->head, charge->end);
+	if (len)
+		WRITE_ONCE(load->since_ns, now);
+out:
+	atomic64_sub_return_release(charge->load, &load->in_flight);
 }

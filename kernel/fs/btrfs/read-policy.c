@@ -1,470 +1,525 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read policies for mirrored block groups.
+ * The roundrobin read policy: choice of the mirror.
  *
- * Owns the choice of the mirror under the roundrobin policy.  Which policy is set
- * is in read-policy-choice.c, what is known of the devices is gathered in
- * read-policy-load.c, the arithmetic is in the *-core.h files, the sysfs files
- * are in read-policy-sysfs.c.
- * The choice must stay free of locks and of anything that grows with the
- * number of CPUs or streams, and no estimate made here may decide about
- * correctness: whatever is chosen, it is a stripe of the range the caller asked
- * about.
+ * A read goes to the mirror where its own time, plus the time that it takes from
+ * the tasks that use that device, is smallest:
+ *
+ *	cost = wait + own + harm + leave
+ *
+ *	wait	what is in flight there: seeks * S + bytes * X
+ *	own	seek from the end of what was sent last, and transfer
+ *	harm	for each other task with a lease: 2 * S, or the time of its run
+ *		if that is less, and our transfer
+ *	leave	what remains of our own turn on the device that we go on from
+ *
+ * S, the time of a seek, and X, the time to transfer a unit, are learnt from the
+ * requests that complete (read-policy-load.c).  A lease is kept in one of the slots
+ * of the device and lasts for what the task has in flight.  On flash there are no
+ * leases, and a seek is all of a small read.
+ *
+ * No locks, nothing that grows with the number of CPUs or tasks, and no estimate
+ * decides about correctness: whatever is chosen is one of the stripes asked about.
  */
 
-#include <linux/backing-dev.h>
-#include <linux/blkdev.h>
+#include <linux/math64.h>
 #include <linux/percpu.h>
+#include <linux/sched.h>
 #include <linux/timekeeping.h>
-#include "ctree.h"
+#include "dev-replace.h"
 #include "fs.h"
 #include "volumes.h"
 #include "read-policy.h"
-#include "read-policy-stream-core.h"
-#include "compat.h"
 
-/* A mirror that single reads or a task have used within that time is theirs. */
-#define BTRFS_RR_TAKEN_NS		(100 * NSEC_PER_MSEC)
-/* A window of a large readahead keeps a disk busy for as long as that ... */
-#define BTRFS_RR_STREAM_NS		(500 * NSEC_PER_MSEC)
-/* ... and a stream that has nothing to do there for that long is elsewhere. */
-#define BTRFS_RR_PAUSE_NS		(20 * NSEC_PER_MSEC)
-/* What passes under the head during a seek: turns are for streams with more in flight. */
-#define BTRFS_RR_TURNS_WINDOW		SZ_2M
-/* Single reads following each other closer than that are a random load. */
-#define BTRFS_RR_RANDOM_NS		(50 * NSEC_PER_MSEC)
+/* Leases end at ticks of 65 us; an end more than a minute ahead is from before they wrapped. */
+#define TICK_SHIFT	16
+/* Costs are in 64 ns, a part of the smallest, in 32 bits. */
+#define COST_SHIFT	6
+/* RAID1C4 has the most mirrors. */
+#define MIRRORS_MAX	4
+/* Who interrupts a run costs it a seek there and one back. */
+#define BREAK_SEEKS	2
+/* Longer reads are decided about in pieces: a third of the least turn, a part of a window. */
+#define ROT_PIECE	SZ_1M
+#define FLASH_PIECE	SZ_256K
+/* What is that many times slower has no part in a stream, which would wait for it. */
+#define ROT_SLOW	2
+#define FLASH_SLOW	8
 
-/* Where to start among equal mirrors; losing an update does no harm. */
-static DEFINE_PER_CPU(unsigned int, btrfs_rr_turn);
-
-/* Everything about one read while its mirror is chosen. */
-struct btrfs_rr_pick {
-	struct btrfs_fs_info *fs_info;
-	const struct btrfs_chunk_map *map;
-	u64 now;
-	/* Address for the stream table, contiguous for what one device has. */
-	u64 key;
-	/* Is the read the continuation of @stream? */
-	bool hit;
-	/* It may go on there by chance. */
-	bool chance;
-	/* The last read of the task, elsewhere, is still in flight. */
-	bool ahead;
-	struct btrfs_rr_stream stream;
-	/* What the task read last, when the read may be the next part of that. */
-	struct btrfs_rr_stream task;
-	struct btrfs_rr_read rd;
-	/* Predicted time of what the stream has in flight on rotating mirrors. */
-	u64 in_flight;
-	int nr;
-	struct btrfs_rr_mirror mirrors[BTRFS_RR_MAX_MIRRORS];
+/* One mirror while it is compared with the others; times of it are in 64 ns. */
+struct btrfs_rr_mirror {
+	u32 wait;
+	u32 harm;
+	struct btrfs_read_speed speed;
+	/* Position in the chunk map, and the slot of our task or -1. */
+	u16 index;
+	s8 slot;
+	/* Other tasks with a lease, and the streams among them, in twelfths. */
+	u8 others;
+	u8 streams;
+	/* The read goes on where the last one ended. */
+	bool cont;
+	/* Rested: what is known may be wrong. */
+	bool rested;
 };
 
-/* Time since @then, which another CPU may have taken from a better clock. */
-static u64 btrfs_rr_since(u64 now, u64 then)
+struct btrfs_rr_pick {
+	const struct btrfs_chunk_map *map;
+	const struct btrfs_read_policy_info *info;
+	u64 offset;
+	u64 now_ns;
+	/* Bytes of the read, and units of a whole turn on a disk, 0 if it takes none. */
+	u32 len;
+	u32 turn;
+	u32 leave;
+	u32 pid;
+	/* The mirror that the task is on, or -1. */
+	s8 on;
+	u8 nr;
+	u8 nr_rot;
+	u8 run;
+	u8 window;
+	u8 least_streams;
+	bool data;
+	/* The task reads a stream. */
+	bool stream;
+	struct btrfs_rr_mirror mirrors[MIRRORS_MAX];
+};
+
+/* Where to start among equal mirrors of flash; losing an update does no harm. */
+static DEFINE_PER_CPU(unsigned int, btrfs_rr_turn);
+
+static u32 btrfs_rr_ticks(u64 ns)
 {
-	return now > then ? now - then : 0;
+	return ns >> TICK_SHIFT;
 }
 
-static bool btrfs_rr_recent(u64 now, u64 then, u64 span)
+/* Nanoseconds to the unit of costs, with room for sums of them. */
+static u32 btrfs_rr_cost(u64 ns)
 {
-	return then && btrfs_rr_since(now, then) < span;
+	return min_t(u64, ns >> COST_SHIFT, BIT(28));
 }
 
-/* Does the read go on from a long stream of its task with that number? */
-static bool btrfs_rr_is_next_of(const struct btrfs_rr_pick *pick, u16 stream)
+static u32 btrfs_rr_units(u64 bytes)
 {
-	return stream == pick->task.id && !pick->task.singles &&
-	       pick->task.run >= BTRFS_RR_REGION_ENOUGH;
+	return DIV_ROUND_UP_ULL(bytes, BIT(BTRFS_READ_UNIT_SHIFT));
 }
 
-/* The stream that is using the device, 0 if there is none. */
-static u16 btrfs_rr_owner(const struct btrfs_rr_pick *pick, const struct btrfs_read_load *load)
+static struct btrfs_read_load *btrfs_rr_load(const struct btrfs_rr_pick *pick,
+					     const struct btrfs_rr_mirror *m)
 {
-	const u64 stream_ns = READ_ONCE(load->stream_ns);
-	u16 stream;
-
-	if (!btrfs_rr_recent(pick->now, stream_ns, BTRFS_RR_STREAM_NS))
-		return 0;
-	if (!atomic64_read(&load->load_ns) &&
-	    !btrfs_rr_recent(pick->now, max(stream_ns, READ_ONCE(load->last_done_ns)),
-			     BTRFS_RR_PAUSE_NS))
-		return 0;
-	stream = READ_ONCE(load->stream);
-	return btrfs_rr_is_next_of(pick, stream) ? pick->stream.id : stream;
+	return &pick->map->stripes[m->index].dev->read_load;
 }
 
-/* Did the task, going on elsewhere now, read from this device a moment ago? */
-static bool btrfs_rr_last_of_task(const struct btrfs_rr_pick *pick,
-				  const struct btrfs_read_load *load)
+static struct btrfs_rr_slot *btrfs_rr_own_slot(const struct btrfs_rr_pick *pick,
+					       const struct btrfs_rr_mirror *m)
 {
-	return pick->task.id && READ_ONCE(load->stream) == pick->task.id &&
-	       btrfs_rr_recent(pick->now, READ_ONCE(load->stream_ns), BTRFS_RR_TAKEN_NS);
+	return &btrfs_rr_load(pick, m)->slots[m->slot];
 }
 
-/* Is a read in flight on the device, the one that was sent last? */
-static bool btrfs_rr_last_in_flight(const struct btrfs_read_load *load)
+static bool btrfs_rr_leased(const struct btrfs_rr_slot *slot, u32 now)
 {
-	return atomic64_read(&load->load_ns) &&
-	       READ_ONCE(load->head) != READ_ONCE(load->last_end);
+	return READ_ONCE(slot->pid) && READ_ONCE(slot->until) - now - 1 < BIT(20);
 }
 
-/*
- * Is this the device to go on from?  A task that reads here and there while it waits
- * for the last such read has many in flight, and each can go to a device of its own.
- * Between two files that a task reads as a whole it waits for nothing, so these stay
- * together.
- */
-static bool btrfs_rr_is_stick(const struct btrfs_rr_pick *pick, int index, u64 pos,
-			      const struct btrfs_read_load *load)
+static u64 btrfs_rr_run_ns(const struct btrfs_rr_slot *slot, u32 unit_ns)
 {
-	if (!pick->hit)
-		return btrfs_rr_last_of_task(pick, load) &&
-		       !(pick->task.singles && btrfs_rr_last_in_flight(load));
-	if (pick->stream.mirror != index % BTRFS_RR_MAX_MIRRORS)
-		return false;
-	/* By chance it is worth no wait: only a free device, or the heads at that place, are. */
-	return !pick->chance || !atomic64_read(&load->load_ns) ||
-	       READ_ONCE(load->last_end) == pos;
+	return (u64)READ_ONCE(slot->run) * unit_ns;
 }
 
-/*
- * The slot of a stream may have been overwritten.  A read that goes on where the
- * last one of its task ended on the device is of the same stream nevertheless.
- */
-static void btrfs_rr_resume_stream(struct btrfs_rr_pick *pick, int first, int nr, u64 offset)
+/* Would the loss of its place cost the task a whole seek? */
+static bool btrfs_rr_is_stream(const struct btrfs_rr_slot *slot, const struct btrfs_rr_mirror *m)
 {
-	for (int i = first; i < first + nr; i++) {
-		const struct btrfs_io_stripe *stripe = &pick->map->stripes[i];
-		const struct btrfs_read_load *load = &stripe->dev->read_load;
-
-		if (pick->task.mirror == i % BTRFS_RR_MAX_MIRRORS &&
-		    READ_ONCE(load->last_end) == stripe->physical + offset &&
-		    btrfs_rr_last_of_task(pick, load)) {
-			pick->stream = pick->task;
-			pick->stream.singles = 0;
-			pick->hit = true;
-		}
-	}
+	return 2 * btrfs_rr_run_ns(slot, m->speed.unit_ns) >= m->speed.seek_ns;
 }
 
-static void btrfs_rr_add_mirror(struct btrfs_rr_pick *pick, int index, u64 offset)
+static u64 btrfs_rr_pos(const struct btrfs_rr_pick *pick, const struct btrfs_rr_mirror *m)
 {
-	const struct btrfs_io_stripe *stripe = &pick->map->stripes[index];
-	const struct btrfs_read_load *load = &stripe->dev->read_load;
-	const struct btrfs_rr_speed speed = btrfs_rr_speed_get(&load->speed);
-	struct btrfs_rr_mirror *m = &pick->mirrors[pick->nr];
+	return pick->map->stripes[m->index].physical + pick->offset;
+}
 
-	if (pick->task.id && READ_ONCE(load->stream) == pick->task.id &&
-	    btrfs_rr_last_in_flight(load))
-		pick->ahead = true;
-	if (btrfs_rr_is_stick(pick, index, stripe->physical + offset, load))
-		pick->rd.stick = pick->nr;
-	m->load_ns = max_t(s64, atomic64_read(&load->load_ns), 0);
-	m->last_end = READ_ONCE(load->last_end);
-	m->head = READ_ONCE(load->head);
-	m->pos = stripe->physical + offset;
-	m->idle_ns = btrfs_rr_since(pick->now, READ_ONCE(load->last_done_ns));
-	m->scale = speed.scale ? speed.scale : BTRFS_RR_SCALE_ONE;
-	m->samples = speed.samples;
-	m->queue = m->samples ? speed.queue : m->scale;
-	m->rot = bdev_rot(stripe->dev->bdev);
-	m->doubt = btrfs_rr_doubt(&speed, m->rot);
+static noinline void btrfs_rr_add_mirror(struct btrfs_rr_pick *pick, int index)
+{
+	const struct btrfs_device *dev = pick->map->stripes[index].dev;
+	const struct btrfs_read_load *load = &dev->read_load;
+	struct btrfs_rr_mirror *m = &pick->mirrors[pick->nr++];
+	u64 pos;
+
+	memset(m, 0, sizeof(*m));
 	m->index = index;
-	m->owner = btrfs_rr_owner(pick, load);
-	m->taken = (m->owner && m->owner != pick->stream.id) ||
-		   btrfs_rr_recent(pick->now, READ_ONCE(load->random_ns), BTRFS_RR_TAKEN_NS);
-	m->streaming = btrfs_rr_recent(pick->now, READ_ONCE(load->stream_ns),
-				       BTRFS_RR_TAKEN_NS);
-	m->visited = !((READ_ONCE(load->stream) ^ pick->stream.id) >> BTRFS_RR_TASK_SHIFT);
-	if (m->rot && READ_ONCE(load->stream) == (pick->hit ? pick->stream.id : pick->task.id))
-		pick->in_flight += m->load_ns;
-	pick->nr++;
-}
+	m->slot = -1;
+	m->speed = btrfs_read_speed(dev);
+	m->wait = btrfs_rr_cost(btrfs_read_wait_ns(load, &m->speed, pick->now_ns));
+	m->rested = !m->wait && btrfs_read_has_rested(load,
+				btrfs_read_is_single(&m->speed, pick->len), pick->now_ns);
+	pos = btrfs_rr_pos(pick, m);
+	m->cont = READ_ONCE(load->last_end) == pos;
+	if (!m->speed.rot) {
+		/* Who waits for a single read there is not known, but how many do. */
+		m->others = btrfs_read_singles(load);
+		return;
+	}
+	pick->nr_rot++;
+	for (int s = 0; s < BTRFS_RR_SLOTS; s++) {
+		const struct btrfs_rr_slot *slot = &load->slots[s];
 
-/* Collect the mirrors that can be read from. */
-static void btrfs_rr_add_mirrors(struct btrfs_rr_pick *pick, int first, int nr,
-				 const struct btrfs_read_request *req)
-{
-	for (int i = first; i < first + nr; i++) {
-		const struct btrfs_device *dev = pick->map->stripes[i].dev;
-
-		if (!dev->bdev || dev == req->avoid ||
-		    test_bit(BTRFS_DEV_STATE_MISSING, &dev->dev_state))
+		if (READ_ONCE(slot->pid) != pick->pid)
 			continue;
-		btrfs_rr_add_mirror(pick, i, req->offset);
+		m->slot = s;
+		m->cont |= READ_ONCE(slot->next) == (u32)(pos >> PAGE_SHIFT);
+		pick->run = max(pick->run, READ_ONCE(slot->run));
 	}
 }
 
-/*
- * What a device takes before who submits more has to wait.  A reader that waits
- * for one disk has nothing to give to the others, so a turn is no longer than
- * that, unless it would be too short to be worth a seek.
- */
-static u64 btrfs_rr_queue_bytes(const struct btrfs_device *dev)
+/* A rested device is as good as the best of its kind until that is tried. */
+static void btrfs_rr_guess(const struct btrfs_rr_pick *pick, struct btrfs_rr_mirror *m)
 {
-	struct request_queue *q = bdev_get_queue(dev->bdev);
-	const u64 sectors = (u64)READ_ONCE(q->nr_requests) * queue_max_sectors(q);
-	const u64 bytes = sectors << SECTOR_SHIFT;
+	const struct btrfs_read_speed known = m->speed;
 
-	return bytes < SZ_2M ? BTRFS_RR_REGION_MAX : bytes;
+	for (int i = 0; i < pick->nr; i++) {
+		const struct btrfs_read_speed *peer = &pick->mirrors[i].speed;
+
+		if (peer->rot != known.rot)
+			continue;
+		m->speed.seek_ns = min(m->speed.seek_ns, peer->seek_ns);
+		m->speed.unit_ns = min(m->speed.unit_ns, peer->unit_ns);
+	}
+	/* Not a guess if it was about that good; seeks differ more by chance. */
+	m->rested = (u64)2 * known.unit_ns > (u64)3 * m->speed.unit_ns ||
+		    known.seek_ns / 4 > m->speed.seek_ns;
 }
 
-/* How much the stream reads from one mirror before it goes on to the next. */
-static u64 btrfs_rr_region(const struct btrfs_rr_pick *pick, unsigned int nr_rot)
+/* A stream counts on each of the disks that it uses as its share of them, in twelfths. */
+static u32 btrfs_rr_share(const struct btrfs_rr_pick *pick, u32 pid)
 {
-	unsigned int sharers;
-	u64 region;
+	const u32 now = btrfs_rr_ticks(pick->now_ns);
+	u32 nr = 0;
 
-	if (nr_rot < 2)
-		return BTRFS_RR_REGION_MAX;
-	sharers = btrfs_rr_nr_sharers(&pick->rd, pick->mirrors, pick->nr);
-	region = btrfs_rr_region_bytes(sharers, pick->stream.window);
-	if (region == BTRFS_RR_REGION_MAX)
-		return region;
+	for (int i = 0; i < BTRFS_RR_SLOTS * pick->nr; i++) {
+		const struct btrfs_rr_slot *slot = &btrfs_rr_load(pick,
+			&pick->mirrors[i / BTRFS_RR_SLOTS])->slots[i % BTRFS_RR_SLOTS];
+
+		nr += READ_ONCE(slot->pid) == pid && btrfs_rr_leased(slot, now);
+	}
+	return 12 / max(nr, 1U);
+}
+
+/* What other tasks lose when we come, and how many streams are there. */
+static noinline void btrfs_rr_add_harm(struct btrfs_rr_pick *pick, struct btrfs_rr_mirror *m)
+{
+	const u32 now = btrfs_rr_ticks(pick->now_ns);
+	const u64 most = BREAK_SEEKS * (u64)m->speed.seek_ns;
+	u64 harm = 0;
+
+	for (int s = 0; s < BTRFS_RR_SLOTS; s++) {
+		const struct btrfs_rr_slot *slot = &btrfs_rr_load(pick, m)->slots[s];
+
+		if (!btrfs_rr_leased(slot, now))
+			continue;
+		if (s == m->slot) {
+			pick->stream |= btrfs_rr_is_stream(slot, m);
+			continue;
+		}
+		harm += min(most, btrfs_rr_run_ns(slot, m->speed.unit_ns));
+		m->others++;
+		if (btrfs_rr_is_stream(slot, m))
+			m->streams += btrfs_rr_share(pick, READ_ONCE(slot->pid));
+	}
+	m->harm = btrfs_rr_cost(harm);
+}
+
+/* The mirror that the read goes on from, for others the one where the task was last, or -1. */
+static noinline int btrfs_rr_find_place(const struct btrfs_rr_pick *pick)
+{
+	u64 highest = 0;
+	int on = -1;
+
 	for (int i = 0; i < pick->nr; i++) {
 		const struct btrfs_rr_mirror *m = &pick->mirrors[i];
-		const struct btrfs_device *dev = pick->map->stripes[m->index].dev;
+		const u32 now = btrfs_rr_ticks(pick->now_ns);
+		u64 rank = 0;
 
-		if (m->rot)
-			region = min(region, btrfs_rr_queue_bytes(dev));
+		if (m->slot >= 0 && btrfs_rr_leased(btrfs_rr_own_slot(pick, m), now))
+			rank = READ_ONCE(btrfs_rr_own_slot(pick, m)->until) - now;
+		if (pick->data && m->cont)
+			rank |= BIT_ULL(32) << (m->slot >= 0);
+		if (rank > highest) {
+			highest = rank;
+			on = i;
+		}
 	}
-	return region;
-}
-
-/* Region and penalties, which depend on what there is to choose from. */
-static void btrfs_rr_set_limits(struct btrfs_rr_pick *pick)
-{
-	const struct btrfs_read_policy_info *info = &pick->fs_info->read_policy;
-	const u64 ra = (u64)READ_ONCE(pick->fs_info->sb->s_bdi->ra_pages) << PAGE_SHIFT;
-	unsigned int nr_rot = 0;
-
-	for (int i = 0; i < pick->nr; i++)
-		nr_rot += pick->mirrors[i].rot;
-	pick->stream.window = max(pick->stream.window,
-				  div_u64(pick->in_flight, BTRFS_RR_ROT_BYTE_NS) + pick->rd.len);
-	pick->rd.region = btrfs_rr_region(pick, nr_rot);
-	pick->rd.len = btrfs_rr_piece_bytes(pick->rd.len, nr_rot == pick->nr);
-	pick->rd.settled = pick->hit &&
-			   (pick->rd.region == BTRFS_RR_REGION_MAX ||
-			    pick->stream.window < BTRFS_RR_TURNS_WINDOW) &&
-			   btrfs_rr_is_settled(&pick->rd, pick->mirrors, pick->nr);
-	pick->rd.readahead = min_t(u64, ra, BTRFS_RR_READAHEAD_MAX);
-	if (READ_ONCE(info->nonlocal_inc_mixed_only) && (!nr_rot || nr_rot == pick->nr))
-		return;
-	pick->rd.rot_penalty_ns = (u64)READ_ONCE(info->rot_nonlocal_inc) *
-				  BTRFS_RR_ROT_PENALTY_NS;
-	pick->rd.nonrot_penalty_ns = (u64)READ_ONCE(info->nonrot_nonlocal_inc) *
-				     BTRFS_RR_NONROT_PENALTY_NS;
-}
-
-/* The slot of the stream table for what the current task reads. */
-static u64 btrfs_rr_task_hash(void)
-{
-	return btrfs_rr_hash(BTRFS_RR_TASK_KEY(current->pid));
-}
-
-/* Find out whether the read goes on where an earlier one ended. */
-static void btrfs_rr_find_stream(struct btrfs_rr_pick *pick)
-{
-	u64 *tails = READ_ONCE(pick->fs_info->read_policy.tails);
-	const u64 hash = btrfs_rr_hash(pick->key);
-	u64 *slot;
-
-	if (tails && !pick->rd.unknown_pos) {
-		slot = btrfs_rr_find_tail(tails, hash, &pick->stream);
-		pick->hit = slot;
-		if (slot)
-			WRITE_ONCE(*slot, 0);
-	}
-	if (pick->hit && !pick->stream.singles)
-		return;
-
-	if (tails && pick->rd.len >= BTRFS_RR_STREAM_START)
-		btrfs_rr_find_tail(tails, btrfs_rr_task_hash(), &pick->task);
-	if (pick->hit) {
-		if (btrfs_rr_is_same(&pick->task, &pick->stream))
-			pick->stream.singles = 0;
-		/* The task has read elsewhere since and did not go on there either. */
-		pick->chance = pick->stream.singles && pick->task.singles;
-		return;
-	}
-
-	pick->stream.id = btrfs_rr_stream_id(hash, pick->now, current->pid);
-	pick->stream.run = pick->task.run;
-	pick->stream.window = pick->task.window;
-}
-
-static bool btrfs_rr_is_data(const struct btrfs_rr_pick *pick)
-{
-	return pick->map->type & BTRFS_BLOCK_GROUP_DATA;
+	return on;
 }
 
 /*
- * The read goes on where an earlier one ended, or looks like the start of more.
- * Metadata does not count: a stream of data needs some all the time and must
- * not be driven from disk to disk by it.
+ * A stream that is alone takes turns: while it has a turn of data in flight on one
+ * disk the next one seeks.  Its turn is what it has in flight, divided by the disks
+ * that then wait for nothing, a little less or its end would fall on that of a
+ * window, but worth a seek and a half.
  */
-static bool btrfs_rr_is_stream(const struct btrfs_rr_pick *pick)
+static void btrfs_rr_set_turn(struct btrfs_rr_pick *pick)
 {
-	return btrfs_rr_is_data(pick) &&
-	       (pick->hit || pick->rd.len >= BTRFS_RR_STREAM_START);
-}
+	const struct btrfs_rr_mirror *on = &pick->mirrors[pick->on];
+	const struct btrfs_rr_slot *slot = btrfs_rr_own_slot(pick, on);
+	const u32 since = READ_ONCE(slot->since);
+	u32 units = btrfs_rr_units(pick->len);
+	u32 nr_free = 0;
 
-/* Remember where the stream will read next, and for the task what it read. */
-static void btrfs_rr_store_stream(struct btrfs_rr_pick *pick,
-				  const struct btrfs_rr_mirror *m, u64 len, bool stays)
-{
-	u64 *tails = READ_ONCE(pick->fs_info->read_policy.tails);
+	for (int i = 0; i < pick->nr; i++) {
+		const struct btrfs_rr_mirror *m = &pick->mirrors[i];
 
-	if (!tails || pick->rd.unknown_pos)
-		return;
-	if (!stays) {
-		pick->stream.run = 0;
-		/* The window may have become smaller. */
-		pick->stream.window -= pick->stream.window >> 4;
+		if (m->streams)
+			continue;
+		units += btrfs_rr_units(btrfs_read_in_flight(btrfs_rr_load(pick, m)));
+		nr_free++;
 	}
-	/* After a guess the next read may go elsewhere. */
-	pick->stream.run = m->rot && m->guess ? BTRFS_RR_REGION_MAX : pick->stream.run + len;
-	pick->stream.mirror = m->index % BTRFS_RR_MAX_MIRRORS;
-	if (!pick->hit || (pick->stream.singles && (pick->chance || pick->ahead)))
-		pick->stream.singles = (pick->stream.singles + 1) % BTRFS_RR_SINGLES_END;
-	else
-		pick->stream.singles = 0;
-	btrfs_rr_store_tail(tails, btrfs_rr_hash(pick->key + len), &pick->stream);
-	if (btrfs_rr_is_stream(pick))
-		btrfs_rr_store_tail(tails, btrfs_rr_task_hash(), &pick->stream);
+	pick->window = max_t(u32, READ_ONCE(slot->window), min_t(u32, units / 4, U8_MAX));
+	pick->turn = pick->window * 4 * 15 / 16 / (max(nr_free, 2U) - 1);
+	pick->turn = max_t(u32, pick->turn,
+			   div_u64((u64)on->speed.seek_ns * 3 / 2, on->speed.unit_ns));
+	/* Who waits for each read gains nothing by turns, but by a faster disk in the long run. */
+	if (!on->wait)
+		pick->turn = max_t(u32, pick->turn, READ_ONCE(slot->run));
+	if (pick->turn > since)
+		pick->leave = btrfs_rr_cost((u64)(pick->turn - since) * on->speed.unit_ns);
+	/* Next to flash the run must only be worth its seek. */
+	if (pick->nr_rot < pick->nr)
+		pick->leave = btrfs_rr_cost(on->speed.seek_ns);
 }
 
-/*
- * Leave word on the device who is using it.  A single read does not make a disk
- * anybody's, a number of them does.
- */
-static void btrfs_rr_mark_device(const struct btrfs_rr_pick *pick,
-				 struct btrfs_read_load *load)
+static void btrfs_rr_set_leave(struct btrfs_rr_pick *pick)
 {
-	if (!btrfs_rr_is_data(pick))
-		return;
-	if (btrfs_rr_is_stream(pick)) {
-		WRITE_ONCE(load->stream, pick->stream.id);
-		WRITE_ONCE(load->stream_ns, pick->now);
-		return;
+	const struct btrfs_rr_mirror *on = &pick->mirrors[pick->on];
+	u64 ns = on->speed.seek_ns;
+
+	pick->stream |= on->cont;
+	if (on->slot >= 0)
+		ns = min(ns, btrfs_rr_run_ns(btrfs_rr_own_slot(pick, on), on->speed.unit_ns));
+	if (pick->data && on->cont && on->slot >= 0)
+		btrfs_rr_set_turn(pick);
+	else if (!pick->data || on->cont)
+		pick->leave = btrfs_rr_cost(ns);
+}
+
+/* What the administrator adds, in half seeks of the device. */
+static u64 btrfs_rr_penalty_ns(const struct btrfs_rr_pick *pick, const struct btrfs_rr_mirror *m)
+{
+	const struct btrfs_read_policy_info *info = pick->info;
+
+	if (READ_ONCE(info->nonlocal_inc_mixed_only) && (!pick->nr_rot || pick->nr_rot == pick->nr))
+		return 0;
+	return (u64)m->speed.seek_ns / 2 * (m->speed.rot ? READ_ONCE(info->rot_nonlocal_inc) :
+					    READ_ONCE(info->nonrot_nonlocal_inc));
+}
+
+/* The sum that is at the top of this file. */
+static u32 btrfs_rr_total(const struct btrfs_rr_pick *pick, int i)
+{
+	const struct btrfs_rr_mirror *m = &pick->mirrors[i];
+	const u64 last_end = READ_ONCE(btrfs_rr_load(pick, m)->last_end);
+	const u64 pos = btrfs_rr_pos(pick, m);
+	/* Turns are compared as a whole. */
+	const u64 bytes = pick->turn && pick->nr_rot == pick->nr ?
+			  (u64)pick->turn << BTRFS_READ_UNIT_SHIFT : pick->len;
+	u64 own = btrfs_read_access_ns(&m->speed, last_end, pos, pick->len);
+	u32 new;
+
+	if (last_end != pos)
+		own += btrfs_rr_penalty_ns(pick, m);
+	/* A new task goes by its number where the queue of a stream makes the difference. */
+	if (pick->on < 0 && pick->nr_rot == pick->nr) {
+		new = btrfs_rr_cost(4 * (u64)m->speed.seek_ns);
+		return (m->wait + m->harm) / new * new;
 	}
-	if (btrfs_rr_recent(pick->now, READ_ONCE(load->single_ns), BTRFS_RR_RANDOM_NS))
-		WRITE_ONCE(load->random_ns, pick->now);
-	WRITE_ONCE(load->single_ns, pick->now);
+	if (!btrfs_read_is_single(&m->speed, bytes))
+		own += (1 + m->others) * btrfs_read_transfer_ns(bytes, m->speed.unit_ns);
+	return m->wait + (m->streams ? m->wait : 0) + m->harm + btrfs_rr_cost(own) +
+	       (i == pick->on ? 0 : pick->leave);
 }
 
-/*
- * Turns come one after the other on a disk, or it reads pieces of two in any order.
- * Next to another stream who waits would only come after that, and next to flash
- * a turn ends when that is faster.
- */
-static void btrfs_rr_set_turn(const struct btrfs_rr_pick *pick, int chosen,
-			      struct btrfs_rr_turn *turn)
+/* A stream that is read in order would wait for one that is so much slower than another. */
+static bool btrfs_rr_is_slow(const struct btrfs_rr_pick *pick, const struct btrfs_rr_mirror *m)
 {
-	const u16 owner = pick->mirrors[chosen].owner;
+	for (int i = 0; i < pick->nr && !m->rested; i++) {
+		const struct btrfs_rr_mirror *peer = &pick->mirrors[i];
 
-	if ((owner && owner != pick->stream.id) || pick->rd.region == BTRFS_RR_REGION_MAX ||
-	    !btrfs_rr_is_stream(pick) || btrfs_rr_any_flash(pick->mirrors, pick->nr) ||
-	    !READ_ONCE(pick->fs_info->read_policy.turn_workers))
+		if (peer->speed.rot == m->speed.rot && peer->streams == pick->least_streams &&
+		    m->speed.unit_ns / (m->speed.rot ? ROT_SLOW : FLASH_SLOW) > peer->speed.unit_ns)
+			return true;
+	}
+	return false;
+}
+
+/* The lowest total; flash that is about as good as the best takes turns. */
+static noinline int btrfs_rr_choose(const struct btrfs_rr_pick *pick)
+{
+	const unsigned int first = pick->nr_rot ? 0 : this_cpu_read(btrfs_rr_turn);
+	u32 lowest = 0;
+	int best = -1;
+
+	for (int k = 0; k < pick->nr; k++) {
+		const int i = (first + k) % pick->nr;
+		const struct btrfs_rr_mirror *m = &pick->mirrors[i];
+		const u32 cost = btrfs_rr_total(pick, i);
+
+		if (pick->stream && (m->streams > pick->least_streams || btrfs_rr_is_slow(pick, m)))
+			continue;
+		if (best < 0 || cost + (pick->nr_rot ? 0 : cost / 8) < lowest) {
+			lowest = cost;
+			best = i;
+		}
+	}
+	if (!pick->nr_rot)
+		this_cpu_write(btrfs_rr_turn, best + 1);
+	/* With others everywhere a stream stays where it has no more of them. */
+	if (pick->stream && pick->least_streams && pick->on >= 0 &&
+	    pick->mirrors[pick->on].streams == pick->least_streams)
+		best = pick->on;
+	return best;
+}
+
+/* How much of the read is for the chosen mirror; no piece goes on after a turn. */
+static u32 btrfs_rr_piece(const struct btrfs_rr_pick *pick, int best)
+{
+	const struct btrfs_rr_mirror *m = &pick->mirrors[best];
+	u32 left = pick->turn;
+
+	if (!pick->turn || pick->least_streams || !m->speed.rot)
+		return pick->len;
+	if (best == pick->on)
+		left -= min_t(u32, left, READ_ONCE(btrfs_rr_own_slot(pick, m)->since));
+	return left ? min_t(u64, pick->len, (u64)left << BTRFS_READ_UNIT_SHIFT) : pick->len;
+}
+
+/* Our slot, one that is free, or that of the shortest run; NULL if all have more than we. */
+static struct btrfs_rr_slot *btrfs_rr_take_slot(const struct btrfs_rr_pick *pick,
+						const struct btrfs_rr_mirror *m)
+{
+	u32 least = max_t(u32, pick->run, btrfs_rr_units(pick->len)) + 1;
+	struct btrfs_rr_slot *found = NULL;
+
+	if (m->slot >= 0)
+		return btrfs_rr_own_slot(pick, m);
+	for (int s = 0; pick->data && s < BTRFS_RR_SLOTS; s++) {
+		struct btrfs_rr_slot *slot = &btrfs_rr_load(pick, m)->slots[s];
+		const bool leased = btrfs_rr_leased(slot, btrfs_rr_ticks(pick->now_ns));
+		const u32 run = leased ? READ_ONCE(slot->run) : 0;
+
+		if (run < least) {
+			least = run;
+			found = slot;
+		}
+	}
+	if (found)
+		*found = (struct btrfs_rr_slot){ .pid = pick->pid };
+	return found;
+}
+
+/* Leave word on the device who is using it. */
+static noinline void btrfs_rr_take_lease(const struct btrfs_rr_pick *pick, int best)
+{
+	const struct btrfs_rr_mirror *m = &pick->mirrors[best];
+	struct btrfs_rr_slot *slot = btrfs_rr_take_slot(pick, m);
+	const u32 next = btrfs_rr_pos(pick, m) >> PAGE_SHIFT;
+	const u32 units = btrfs_rr_units(pick->len);
+	const bool stays = best == pick->on && m->cont;
+	u64 lease;
+	u32 run;
+
+	if (!slot)
 		return;
-	turn->stream = pick->stream.id;
-	turn->begins = pick->rd.stick >= 0 && chosen != pick->rd.stick;
+	if (pick->data) {
+		run = READ_ONCE(slot->next) == next ? READ_ONCE(slot->run) : 0;
+		run = (run ?: pick->run / 2) + units;
+		/* One read tells whether a guess was right, then the turn is over. */
+		WRITE_ONCE(slot->since, stays ? min(READ_ONCE(slot->since) + units, U16_MAX) :
+						m->rested ? U16_MAX : units);
+		WRITE_ONCE(slot->window, pick->window);
+		WRITE_ONCE(slot->run, min_t(u32, run, U8_MAX));
+		WRITE_ONCE(slot->next, next + (pick->len >> PAGE_SHIFT));
+	}
+	lease = 2 * (((u64)m->wait << COST_SHIFT) +
+		     btrfs_read_transfer_ns(pick->len, m->speed.unit_ns)) +
+		(2 + BREAK_SEEKS) * (u64)m->speed.seek_ns;
+	WRITE_ONCE(slot->until, btrfs_rr_ticks(pick->now_ns + lease));
 }
 
-/* Address for the stream table: each sub-group of RAID10 has a range of its own. */
-static u64 btrfs_rr_key(const struct btrfs_chunk_map *map, int first,
-			const struct btrfs_read_request *req)
+/* Choose where disks are among the mirrors. */
+static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 {
-	u64 key = map->start + req->offset;
+	int best;
 
-	if (map->type & BTRFS_BLOCK_GROUP_RAID10)
-		key += (u64)(first / map->sub_stripes) * map->stripe_size;
-	return key;
-}
+	pick->least_streams = U8_MAX;
+	for (int i = 0; i < pick->nr; i++) {
+		struct btrfs_rr_mirror *m = &pick->mirrors[i];
 
-static int btrfs_rr_pick(struct btrfs_fs_info *fs_info, const struct btrfs_chunk_map *map,
-			 int first, int nr, struct btrfs_read_request *req)
-{
-	struct btrfs_rr_pick pick = {
-		.fs_info = fs_info,
-		.map = map,
-		.now = ktime_get_coarse_ns(),
-		.key = btrfs_rr_key(map, first, req),
-		.rd = {
-			.len = req->len,
-			.stick = -1,
-			.turn = this_cpu_read(btrfs_rr_turn),
-			.unknown_pos = req->unknown_pos,
-		},
-	};
-	struct btrfs_rr_mirror *m;
-	int i;
+		if (m->speed.rot)
+			btrfs_rr_add_harm(pick, m);
+		pick->least_streams = min(pick->least_streams, m->streams);
+	}
+	pick->on = btrfs_rr_find_place(pick);
+	if (pick->on >= 0)
+		btrfs_rr_set_leave(pick);
+	best = btrfs_rr_choose(pick);
+	if (pick->data)
+		pick->len = btrfs_rr_piece(pick, best);
+	/* Whose turn is over somewhere leaves that to others as soon as it is idle. */
+	if (pick->data && pick->on >= 0 && best != pick->on) {
+		const struct btrfs_rr_mirror *on = &pick->mirrors[pick->on];
+		const u64 idle_ns = pick->now_ns + ((u64)on->wait << COST_SHIFT);
 
-	btrfs_rr_find_stream(&pick);
-	if (!pick.hit && pick.task.id && !req->unknown_pos)
-		btrfs_rr_resume_stream(&pick, first, nr, req->offset);
-	btrfs_rr_add_mirrors(&pick, first, nr, req);
-	if (!pick.nr)
-		return first;
-	btrfs_rr_settle_scales(pick.mirrors, pick.nr);
-	pick.rd.run = pick.stream.run;
-	pick.rd.stream = pick.stream.id;
-	btrfs_rr_set_limits(&pick);
-	pick.rd.large = req->len >= BTRFS_RR_STREAM_START;
-	pick.rd.single = pick.task.singles;
-
-	i = btrfs_rr_choose(&pick.rd, pick.mirrors, pick.nr);
-	m = &pick.mirrors[i];
-	/* Tree blocks are read as a whole, positions must be known to be split. */
-	if (btrfs_rr_is_data(&pick) && !req->unknown_pos && pick.nr > 1)
-		req->len = min(req->len, round_up(btrfs_rr_split(&pick.rd, pick.mirrors,
-								 pick.nr, i),
-						  fs_info->sectorsize));
-	btrfs_rr_store_stream(&pick, m, req->len, i == pick.rd.stick);
-	btrfs_rr_mark_device(&pick, &map->stripes[m->index].dev->read_load);
-	btrfs_rr_set_turn(&pick, i, &req->turn);
-	this_cpu_write(btrfs_rr_turn, i + 1);
-	return m->index;
+		if (on->cont && on->slot >= 0)
+			WRITE_ONCE(btrfs_rr_own_slot(pick, on)->until, btrfs_rr_ticks(idle_ns));
+	}
+	if (pick->mirrors[best].speed.rot)
+		btrfs_rr_take_lease(pick, best);
+	return best;
 }
 
 /*
  * Choose one of the @nr stripes starting at @first, returns its index in the
  * chunk map.  It may be one that cannot be read when there is no other.
  */
-int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info,
-			   const struct btrfs_chunk_map *map, int first, int nr,
-			   struct btrfs_read_request *req)
+int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info, const struct btrfs_chunk_map *map,
+			   int first, int nr, struct btrfs_read_request *req)
 {
-	int mirror;
+	struct btrfs_rr_pick pick = {
+		.map = map,
+		.info = &fs_info->read_policy,
+		.offset = req->offset,
+		.now_ns = ktime_get_ns(),
+		.len = min_t(u64, req->len, SZ_1G),
+		.pid = current->pid,
+		.on = -1,
+		.data = (map->type & BTRFS_BLOCK_GROUP_DATA) && !req->unknown_pos,
+	};
+	struct btrfs_dev_replace *replace = &fs_info->dev_replace;
+	const bool avoid = btrfs_dev_replace_is_ongoing(replace) &&
+			   replace->cont_reading_from_srcdev_mode ==
+			   BTRFS_DEV_REPLACE_ITEM_CONT_READING_FROM_SRCDEV_MODE_AVOID;
+	int best;
 
-	if (WARN_ON_ONCE(nr < 1 || nr > BTRFS_RR_MAX_MIRRORS))
+	if (WARN_ON_ONCE(nr < 1 || nr > MIRRORS_MAX))
 		return first;
-	mirror = btrfs_rr_pick_flash(&fs_info->read_policy, &map->stripes[first], nr,
-				     btrfs_rr_key(map, first, req), req);
-	return mirror < 0 ? btrfs_rr_pick(fs_info, map, first, nr, req) : first + mirror;
-}
+	for (int k = 0; k < nr; k++) {
+		const int i = first + (pick.pid + k) % nr;
+		const struct btrfs_device *dev = map->stripes[i].dev;
 
-/* The stream table is kept until unmount, a reader may just be using it. */
-int btrfs_rr_alloc_tails(struct btrfs_read_policy_info *info)
-{
-	u64 *tails;
-
-	if (info->tails)
-		return 0;
-	tails = kvcalloc(BTRFS_RR_TAILS, sizeof(*tails), GFP_KERNEL);
-	if (!tails)
-		return -ENOMEM;
-	/* Readers must not see it before it is cleared. */
-	smp_store_release(&info->tails, tails);
-	return 0;
-}
-
-void btrfs_read_policy_free(struct btrfs_fs_info *fs_info)
-{
-	kvfree(fs_info->read_policy.tails);
-	fs_info->read_policy.tails = NULL;
-	btrfs_rr_free_flash(&fs_info->read_policy);
-	btrfs_read_turn_free(&fs_info->read_policy);
+		if (dev->bdev && !(avoid && dev == replace->srcdev) &&
+		    !test_bit(BTRFS_DEV_STATE_MISSING, &dev->dev_state))
+			btrfs_rr_add_mirror(&pick, i);
+	}
+	if (!pick.nr)
+		return first;
+	for (int i = 0; i < pick.nr; i++)
+		if (pick.mirrors[i].rested)
+			btrfs_rr_guess(&pick, &pick.mirrors[i]);
+	/* Tree blocks are read as a whole. */
+	if (pick.data)
+		pick.len = min_t(u32, pick.len, pick.nr_rot == pick.nr ? ROT_PIECE : FLASH_PIECE);
+	pick.stream = !pick.nr_rot && !btrfs_read_is_single(&pick.mirrors[0].speed, pick.len);
+	best = pick.nr_rot ? btrfs_rr_pick_rot(&pick) : btrfs_rr_choose(&pick);
+	if (pick.data)
+		req->len = min_t(u64, req->len, pick.len);
+	return pick.mirrors[best].index;
 }

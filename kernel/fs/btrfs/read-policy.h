@@ -1,35 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Read policies: which copy of a mirrored block group a read goes to.
- *
- * This is all the rest of btrfs needs to know of them.  Everything here may be
- * called while another policy is active and then does nothing.
+ * Read policies: which copy of a mirrored block group a read goes to.  All functions may
+ * be called while another policy is active.
  */
 
 #ifndef BTRFS_READ_POLICY_H
 #define BTRFS_READ_POLICY_H
 
 #include <linux/atomic.h>
-#include <linux/bio.h>
 #include <linux/cache.h>
-#include <linux/kobject.h>
-#include <linux/spinlock.h>
-#include <linux/sysfs.h>
 #include <linux/types.h>
-#include "read-policy-core.h"
-#include "read-policy-turn-core.h"
 
-struct seq_file;
+struct attribute_group;
+struct bio;
 struct btrfs_chunk_map;
 struct btrfs_device;
-struct btrfs_fs_devices;
 struct btrfs_fs_info;
-struct btrfs_io_stripe;
-struct btrfs_rr_flash_cpu;
-struct workqueue_struct;
-
-/* The first read of something that will probably go on. */
-#define BTRFS_RR_STREAM_START		SZ_128K
+struct kobj_attribute;
+struct seq_file;
 
 /*
  * Read policies for mirrored block group profiles, read picks the stripe based
@@ -44,7 +32,7 @@ enum btrfs_read_policy {
 	/* Read from a specific device. */
 	BTRFS_READ_POLICY_DEVID,
 #endif
-	/* Keep streams together, take turns, prefer the mirror that is done first */
+	/* The mirror that is done first and whose other readers lose least, see read-policy.c */
 	BTRFS_READ_POLICY_ROUNDROBIN,
 	BTRFS_NR_READ_POLICY,
 };
@@ -56,66 +44,74 @@ struct btrfs_read_policy_choice {
 	u64 value;
 };
 
-/* Room for a choice as text. */
-#define BTRFS_READ_POLICY_TEXT		40
+/* Amounts are counted in units of 64 KiB: what fits into a slot, and a block of RAID10. */
+#define BTRFS_READ_UNIT_SHIFT	16
+/* A device that has rested for that long may have become another. */
+#define BTRFS_READ_REST_NS	NSEC_PER_SEC
+/* So many tasks are known on each device; who finds no slot has no lease. */
+#define BTRFS_RR_SLOTS		4
+
+/* A task that reads from a device.  Lost updates only make it a little wrong. */
+struct btrfs_rr_slot {
+	u32 pid;
+	/* The lease: until when the task is expected to go on here, in ticks. */
+	u32 until;
+	/* Where it goes on, in pages of the device. */
+	u32 next;
+	/* What it has read since it came here, in units. */
+	u16 since;
+	/* What it has read in a row, here and before, in units. */
+	u8 run;
+	/* The most it had in flight, in four units. */
+	u8 window;
+};
 
 /*
- * What the roundrobin policy knows of a device.  All of it is written without
- * locks: @load_ns is exact, of the rest a lost update only makes an estimate
- * a little older.
+ * What is known of a device.  Written without locks by those who use the device;
+ * @in_flight is exact, of the rest a lost update only makes an estimate older.
  */
 struct btrfs_read_load {
-	/* Predicted time of the requests in flight, 0 when there are none. */
-	atomic64_t load_ns;
-	/* Where the last request ends that was sent here, or will be, in bytes on the device. */
+	/* Bytes, and above them seeks, see read-policy-load.c */
+	atomic64_t in_flight;
+	/* Where the last request ends that was sent, and the last that completed. */
 	u64 last_end;
-	/* When the last request completed, on flash to a tick, and where it ended. */
-	u64 last_done_ns;
 	u64 head;
-	/* The stream that was last sent here, and when. */
-	u64 stream_ns;
-	u16 stream;
-	/* How many of the reads in flight are timed. */
-	atomic_t timed;
-	/* When the last of many reads came that were no part of a stream. */
-	u64 random_ns;
-	struct btrfs_rr_speed speed;
-	/* When the last such read came. */
-	u64 single_ns;
-	/* The tick, in jiffies, in which the last timed read was sent. */
-	u32 timed_tick;
+	/* When the last but small reads of flash completed, or the first came to an idle device. */
+	u64 since_ns;
+	/* Learnt times of a seek and of the transfer of a unit, 0 if nothing is known. */
+	u32 seek_ns;
+	u32 unit_ns;
+	/* Number of reads, and the last tick in which one was timed on flash. */
+	u32 reads;
+	u32 timed;
 
-	atomic64_t reads;
-	atomic64_t read_bytes;
-	atomic64_t writes;
-	atomic64_t write_bytes;
-	atomic64_t read_errors;
+	struct btrfs_rr_slot slots[BTRFS_RR_SLOTS] ____cacheline_aligned_in_smp;
 } ____cacheline_aligned_in_smp;
 
-/* A read in flight: since when, 0 if it is not timed, and what was in flight then. */
-struct btrfs_read_timing {
+/* A request in flight. */
+struct btrfs_read_charge {
+	/* What was counted, 0 for nothing, and where the request ends. */
+	u64 load;
+	u64 end;
+	/* When it was sent, 0 if it is not timed. */
 	u64 start_ns;
-	u32 ahead_ns;
+	/* On flash, which does many at once, the time expected for all that was ahead. */
+	u32 expected_ns;
+	/* The device had rested. */
+	bool rested;
 };
 
-/* Turns of a stream on a disk, and the reads of it that wait for the turn before. */
-struct btrfs_read_turns {
-	/* Protects the others. */
-	spinlock_t lock;
-	struct btrfs_rr_turns state;
-	struct bio_list waiting;
+/* How fast a device is, as far as it is known. */
+struct btrfs_read_speed {
+	u32 seek_ns;
+	u32 unit_ns;
+	bool rot;
 };
 
-/* State and settings of the roundrobin policy, per filesystem. */
+/* Settings, per filesystem. */
 struct btrfs_read_policy_info {
 	/* Is the policy one that needs to know the load of devices? */
 	bool count_load;
-	/* Stream table, allocated when the policy is first used, then kept. */
-	u64 *tails;
-	/* The same for small reads of flash, per CPU. */
-	struct btrfs_rr_flash_cpu __percpu *flash;
-	/* Send reads that waited for their turn, NULL before the policy is used. */
-	struct workqueue_struct *turn_workers;
 	/* Penalties for reads that do not continue the last one. */
 	u32 rot_nonlocal_inc;
 	u32 nonrot_nonlocal_inc;
@@ -131,66 +127,39 @@ struct btrfs_read_request {
 	u64 offset;
 	/* Bytes wanted; on return those to be read from the chosen mirror. */
 	u64 len;
-	/* Avoid this device (source of a device replace), may be NULL. */
-	const struct btrfs_device *avoid;
 	/* The physical address is not known before the mirror is. */
 	bool unknown_pos;
-	/* On return, what the read is to its stream. */
-	struct btrfs_rr_turn turn;
 };
 
 extern const struct attribute_group btrfs_read_policy_attr_group;
 extern struct kobj_attribute btrfs_attr_read_policy;
 extern struct kobj_attribute btrfs_attr_devid_read_stats;
-extern struct kobj_attribute btrfs_attr_feature_read_policy_roundrobin;
 
 int btrfs_read_policy_parse(const char *text, struct btrfs_read_policy_choice *choice);
-void btrfs_read_policy_format(const struct btrfs_read_policy_choice *choice,
-			      char *buf, size_t size);
-u64 btrfs_read_policy_value(const struct btrfs_fs_devices *fs_devices, int policy);
 void btrfs_read_policy_init(struct btrfs_fs_info *fs_info);
-void btrfs_read_policy_free(struct btrfs_fs_info *fs_info);
 int btrfs_read_policy_set(struct btrfs_fs_info *fs_info,
 			  const struct btrfs_read_policy_choice *choice);
 void btrfs_read_policy_show_option(struct seq_file *seq, struct btrfs_fs_info *fs_info);
 
-int btrfs_rr_alloc_tails(struct btrfs_read_policy_info *info);
 int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info,
 			   const struct btrfs_chunk_map *map, int first, int nr,
 			   struct btrfs_read_request *req);
 
-int btrfs_rr_alloc_flash(struct btrfs_read_policy_info *info);
-void btrfs_rr_free_flash(struct btrfs_read_policy_info *info);
-int btrfs_rr_pick_flash(const struct btrfs_read_policy_info *info,
-			const struct btrfs_io_stripe *stripes, int nr, u64 key,
-			const struct btrfs_read_request *req);
-
-int btrfs_read_turn_alloc(struct btrfs_read_policy_info *info);
-void btrfs_read_turn_free(struct btrfs_read_policy_info *info);
-void btrfs_read_turns_init(struct btrfs_device *device);
-void btrfs_read_load_reset(struct btrfs_device *device);
+void btrfs_read_load_forget(struct btrfs_read_load *load);
 void btrfs_read_load_drain(struct btrfs_device *device);
-u32 __btrfs_read_load_charge(struct btrfs_device *device, const struct bio *bio,
-			     struct btrfs_read_timing *timing);
-void __btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
-				u32 charge, const struct btrfs_read_timing *timing);
-
-/* Under a policy that does not count, these are all that a request costs. */
-static inline u32 btrfs_read_load_charge(const struct btrfs_read_policy_info *info,
-					 struct btrfs_device *device,
-					 const struct bio *bio,
-					 struct btrfs_read_timing *timing)
-{
-	return READ_ONCE(info->count_load) ?
-	       __btrfs_read_load_charge(device, bio, timing) : 0;
-}
-
-static inline void btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
-					    u32 charge,
-					    const struct btrfs_read_timing *timing)
-{
-	if (charge)
-		__btrfs_read_load_uncharge(device, bio, charge, timing);
-}
+struct btrfs_read_speed btrfs_read_speed(const struct btrfs_device *device);
+u64 btrfs_read_transfer_ns(u64 bytes, u32 unit_ns);
+bool btrfs_read_is_single(const struct btrfs_read_speed *speed, u64 len);
+bool btrfs_read_has_rested(const struct btrfs_read_load *load, bool single, u64 now_ns);
+u64 btrfs_read_access_ns(const struct btrfs_read_speed *speed, u64 from, u64 to, u64 len);
+u64 btrfs_read_in_flight(const struct btrfs_read_load *load);
+u8 btrfs_read_singles(const struct btrfs_read_load *load);
+u64 btrfs_read_wait_ns(const struct btrfs_read_load *load, const struct btrfs_read_speed *speed,
+		       u64 now_ns);
+void btrfs_read_load_charge(const struct btrfs_read_policy_info *info,
+			    struct btrfs_device *device, const struct bio *bio,
+			    struct btrfs_read_charge *charge);
+void btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
+			      const struct btrfs_read_charge *charge);
 
 #endif

@@ -333,9 +333,9 @@ static void scrub_lead_pass(struct scrub_ctx *sctx, struct scrub_pass *pass)
 
 	while (!should_cancel_scrub(sctx)) {
 		const bool wait = scrub_others_are_behind(pass);
-		const u32 room = wait ? SCRUB_PASS_ROWS : SCRUB_ROWS_PER_PLUG;
+		const u32 needed = wait ? SCRUB_PASS_ROWS : SCRUB_ROWS_PER_PLUG;
 
-		while (filled - retired > SCRUB_PASS_ROWS - room)
+		while (filled - retired > SCRUB_PASS_ROWS - needed)
 			scrub_retire_row(pass, &pass->rows[retired++ % SCRUB_PASS_ROWS]);
 		if (wait || atomic_read(&fs_info->scrub_pause_req)) {
 			scrub_ctx_release_paths(sctx);

@@ -240,22 +240,22 @@ static void add_window(struct send_leaves *leaves, const struct btrfs_key *next)
 {
 	struct btrfs_path *path = leaves->node_path;
 	struct btrfs_key key = *next;
-	int room = leaves->window;
+	int left = leaves->window;
 
-	if (!room || btrfs_comp_cpu_keys(next, &leaves->window_refill) < 0)
+	if (!left || btrfs_comp_cpu_keys(next, &leaves->window_refill) < 0)
 		return;
 	if (btrfs_comp_cpu_keys(&leaves->window_end, &key) > 0)
 		key = leaves->window_end;
-	while (room > 0 && key.objectid != (u64)-1) {
+	while (left > 0 && key.objectid != (u64)-1) {
 		const int ret = btrfs_search_slot(NULL, leaves->root, &key, path, 0, 0);
 		int slot;
 
 		if (ret < 0 || !path->nodes[1])
 			break;
 		for (slot = leaf_slot(path, ret);
-		     room > 0 && slot < btrfs_header_nritems(path->nodes[1]); slot++) {
+		     left > 0 && slot < btrfs_header_nritems(path->nodes[1]); slot++) {
 			btrfs_leaf_readahead_add(leaves->wanted, path->nodes[1], slot);
-			if (--room == leaves->window / 2)
+			if (--left == leaves->window / 2)
 				btrfs_node_key_to_cpu(path->nodes[1], &leaves->window_refill, slot);
 		}
 		end_of_leaf(path, slot - 1, &key);

@@ -40,7 +40,7 @@ struct leaf_readahead {
 	struct leaf_place places[] __counted_by(max);
 };
 
-/* Room for @max leaves. */
+/* Space for @max leaves. */
 struct leaf_readahead *btrfs_leaf_readahead_alloc(struct btrfs_fs_info *fs_info,
 						  unsigned int max)
 {
@@ -97,7 +97,7 @@ static int compare_leaf_places(const void *a, const void *b)
 }
 
 /*
- * Read all that were added, which leaves room for others.  Without a head there
+ * Read all that were added, which leaves space for others.  Without a head there
  * is nothing to gain from an order, but the first one added is wanted first.
  */
 void btrfs_leaf_readahead_submit(struct leaf_readahead *ra)

@@ -18,7 +18,11 @@ try 'the unit test builds' make -s -C "$build" tests/unit/kernel/test-role-core 
 # The source of the kernel's own tree, not the one that the series has now.
 source=$(realpath "$kernel/source")
 cp "$here/../../unit/kernel/role-arrays.h" "$source/fs/btrfs/device-role-core.c" "$tmp/"
-cp "$here/role-module.c" "$tmp/role-main.c"
+{
+	cat "$here/role-module.c"
+	# What the core takes from another file of the kernel.
+	sed -n '/^void btrfs_add_avail(/,/^}/p' "$source/fs/btrfs/volumes.c"
+} >"$tmp/role-main.c"
 echo "obj-m := role-module.o
 role-module-y := role-main.o device-role-core.o
 ccflags-y := -I$source/fs/btrfs -I$tmp" >"$tmp/Kbuild"

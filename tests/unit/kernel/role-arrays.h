@@ -24,7 +24,8 @@ struct role_result {
 	/* Devices of the next chunk, numbered from 1, best first. */
 	u32 nr;
 	u8 device[ROLE_ARRAY_DEVICES];
-	u64 stripe;
+	/* Bytes that the chunk may have at most. */
+	u64 longest;
 	u64 available;
 };
 
@@ -117,21 +118,57 @@ static inline u32 role_array_list(const struct role_array *array, struct btrfs_d
 	return nr;
 }
 
+static inline bool role_array_before(const struct btrfs_device_info *a,
+				     const struct btrfs_device_info *b)
+{
+	return a->rank != b->rank ? a->rank < b->rank :
+	       a->max_avail != b->max_avail ? a->max_avail > b->max_avail :
+	       a->total_avail > b->total_avail;
+}
+
+/* What the allocator offers: in its order, without those that cannot hold a stripe. */
+static inline u32 role_array_offer(const struct role_array *array, struct btrfs_device_info *info)
+{
+	const u64 most = array->profile.max_stripe * array->profile.dev_stripes;
+	const u32 all = role_array_list(array, info);
+	u32 nr = 0;
+
+	for (u32 i = 0; i < all; i++) {
+		struct btrfs_device_info cur = info[i];
+		u32 j = nr;
+
+		cur.max_avail = cur.total_avail < most ? cur.total_avail : most;
+		if (cur.max_avail < 65536 * array->profile.dev_stripes)
+			continue;
+		for (; j > 0 && role_array_before(&cur, &info[j - 1]); j--)
+			info[j] = info[j - 1];
+		info[j] = cur;
+		nr++;
+	}
+	return nr;
+}
+
 static inline void role_array_run(const struct role_array *array, struct role_result *result)
 {
-	const struct btrfs_role_profile *profile = &array->profile;
+	struct btrfs_role_profile profile = array->profile;
+	struct btrfs_avail_sums sums[BTRFS_ROLE_RANK_EXCLUDED];
 	struct btrfs_device_info info[ROLE_ARRAY_DEVICES];
-	u32 nr = role_array_list(array, info);
+	u32 nr = role_array_offer(array, info);
 
 	memset(result, 0, sizeof(*result));
-	result->nr = btrfs_role_next(info, nr, profile, profile->max_stripe * profile->dev_stripes);
+	nr = btrfs_role_select(info, nr, &profile);
+	if (nr >= profile.devs_min) {
+		result->nr = nr;
+		result->longest = profile.max_chunk;
+	}
 	for (u32 i = 0; i < result->nr; i++)
 		result->device[i] = (u8)(unsigned long)info[i].dev;
-	if (result->nr)
-		result->stripe = btrfs_role_stripe_size(profile, info, result->nr);
 
+	memset(sums, 0, sizeof(sums));
 	nr = role_array_list(array, info);
-	result->available = btrfs_role_available(info, nr, profile);
+	for (u32 i = 0; i < nr; i++)
+		btrfs_add_avail(&sums[info[i].rank], info[i].total_avail);
+	result->available = btrfs_role_available(sums, BTRFS_ROLE_RANK_EXCLUDED, &profile);
 }
 
 /* For comparison: everything in one number. */
@@ -141,7 +178,7 @@ static inline u64 role_result_digest(const struct role_result *result)
 
 	for (u32 i = 0; i < ROLE_ARRAY_DEVICES; i++)
 		digest = digest * 1099511628211ULL ^ result->device[i];
-	digest = digest * 1099511628211ULL ^ result->stripe;
+	digest = digest * 1099511628211ULL ^ result->longest;
 	return digest * 1099511628211ULL ^ result->available;
 }
 

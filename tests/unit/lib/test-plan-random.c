@@ -141,12 +141,12 @@ static uint64_t fits(uint64_t copies)
 
 		for (int i = 0; i < sim.device_count; i++) {
 			uint64_t kept = sim_kept(&sim.devices[i], SIM_METADATA);
-			uint64_t room = sim_free(&sim.devices[i]);
+			uint64_t space = sim_free(&sim.devices[i]);
 
 			kept = kept < MiB ? MiB : kept;
-			room = room > kept ? room - kept : 0;
+			space = space > kept ? space - kept : 0;
 			if (sim_rank(&sim.devices[i], SIM_METADATA) < 4)
-				sum += room < middle ? room : middle;
+				sum += space < middle ? space : middle;
 		}
 		if (sum >= copies * middle)
 			low = middle;

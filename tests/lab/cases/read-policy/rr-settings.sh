@@ -76,9 +76,13 @@ for f in rot nonrot; do
 		1junk '1 1' '1\0' 1.5 yes '\0377'
 done
 f=$dir/roundrobin_nonlocal_inc_mixed_only
-takes "$f" '0\n' 0
+# As anything that is on or off in sysfs.
+for v in y n on off 'Y\n' 'N\n' '1\n' '0\n'; do
+	[[ $v = [yY1]* || $v = on ]] && shown=1 || shown=0
+	takes "$f" "$v" $shown
+done
 takes "$f" 1 1
-refuses_all "$f" '\n' ' ' -1 2 4294967297 18446744073709551616 '1 1' '\0377'
+refuses_all "$f" '\n' ' ' -1 2 4294967297 oo '1\0' '\0377'
 is "$(dmesg --level emerg,alert,crit,err)" '' 'junk is no error of the file system'
 
 mount -o remount,read_policy=pid "$LAB_MNT"

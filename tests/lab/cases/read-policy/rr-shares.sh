@@ -97,7 +97,7 @@ flash() {
 	in_range "$(over "$(random "$LAB_MNT/f1" 32)" "$many")" "$4" 2.1 "$1: 32 reads at once, over the faster"
 }
 
-flash 'SSD and NVMe' /dev/labdd /dev/labde 1.03
+flash 'SSD and NVMe' /dev/labdd /dev/labde 1.0
 flash 'two SSD' /dev/labdd /dev/labdf 1.5
 try 'nothing is left in flight' lab_idle
 try unmount umount "$LAB_MNT"

@@ -76,7 +76,8 @@ array() {
 		beginning 0.1 $stagger 3 1 2
 		beginning 0.7 $stagger 2 4 1
 	done
-	in_range "$(awk "BEGIN { print $sum / $count }")" 0.95 1.6 "$*: slowest stream over one disk, on average"
+	# Tasks that begin on one disk by their numbers share it until they count as streams.
+	in_range "$(awk "BEGIN { print $sum / $count }")" 0.93 1.6 "$*: slowest stream over one disk, on average"
 	# Now and then one finds two streams on a disk until another ends.
 	diag "the worst of all: $lowest ($worst)"
 	in_range "$low" 0 2 "$*: beginnings with less than 0.85"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # lab: --mem 1200M --disk hdd:size=4G,seed=1 --disk hdd:size=4G,seed=2 --disk hdd:size=4G,seed=3 --disk hdd:size=4G,seed=4
 #
-# One stream with a large readahead on three hard disks: reads of a turn wait for the turn before, so drives that order
-# their queues do not mix them. Whatever becomes of the reader, a disk or the policy meanwhile, none waits for ever.
+# One stream with a large readahead on three hard disks: it takes turns on them, whatever becomes of the reader, a disk
+# or the policy meanwhile. The bound is what is left where a drive enters the next turn before it is done with this one.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 
@@ -65,7 +65,7 @@ try 'readahead of 16 MiB' btrfs -q device policy set roundrobin --readahead 16M 
 pid=$(rate pid)
 roundrobin=$(lab_average rate roundrobin)
 diag "pid $pid MiB/s, roundrobin $roundrobin MiB/s"
-in_range "$(awk "BEGIN { print $roundrobin / $pid }")" 2.6 3 'roundrobin over pid'
+in_range "$(awk "BEGIN { print $roundrobin / $pid }")" 2.25 3 'roundrobin over pid'
 
 while_reading 'killed readers' killed_readers
 while_reading 'another policy and back' toggle

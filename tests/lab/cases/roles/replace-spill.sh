@@ -29,7 +29,7 @@ try 'replace' btrfs replace start -B -f -K 2 /dev/labdf "$LAB_MNT"
 diag "$(dmesg)"
 try 'writable' lab_writable
 in_range "$(allocation spilled_chunks)" 1 4 'chunks that the replace spilled are counted'
-in_range "$(dmesg | grep -c 'no device with room for writes while block group')" 1 4 'and logged'
+in_range "$(dmesg | grep -c 'no device with space for writes while block group')" 1 4 'and logged'
 try 'unmount' umount "$LAB_MNT"
 btrfs device scan --forget
 btrfs device scan >/dev/null

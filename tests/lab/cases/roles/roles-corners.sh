@@ -85,7 +85,7 @@ is "$(widths METADATA)" 2 'free space below the minimum: spilled to the disk'
 is "$(chunks METADATA | awk '$1 < 64 * 2^20')" '' 'free space below the minimum: in chunks of a size'
 in_range "$(cat "$space/metadata/spilled_chunks")" 1 4 'free space below the minimum: counted'
 is "$(cat "$space/data/spilled_chunks")" 0 'free space below the minimum: not as data'
-is "$(dmesg | grep -c 'no room for a metadata chunk on the devices for it')" 1 'free space below the minimum: warned of once'
+is "$(dmesg | grep -c 'no space for a metadata chunk on the devices for it')" 1 'free space below the minimum: warned of once'
 sleep 60
 is "$(grep -c 'ACTION=change BTRFS_EVENT=spilled_chunk BTRFS_TYPE=metadata' /tmp/events)" 1 'free space below the minimum: one uevent'
 kill $listener

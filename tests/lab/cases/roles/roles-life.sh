@@ -132,7 +132,7 @@ try 'seed: make' btrfstune -f -S 1 /dev/labdb
 mount -t btrfs -o ro /dev/labdb "$LAB_MNT" 2>/dev/null
 dmesg -C
 is "$(add_with_role 3 /dev/labda)" EINVAL 'sprout: not on a metadata-only device'
-is "$(reason 'the first one of a sprout cannot be metadata-only')" 'the first one of a sprout cannot be metadata-only' 'sprout: the reason'
+is "$(reason 'the first one of a sprout cannot exclude a kind')" 'the first one of a sprout cannot exclude a kind' 'sprout: the reason'
 is "$(add_with_role 1 /dev/labda)" taken 'sprout: on a metadata-preferred device'
 try 'sprout: writable' mount -o remount,rw "$LAB_MNT"
 lab_fill "$LAB_MNT/g" 50

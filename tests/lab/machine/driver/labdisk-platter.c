@@ -211,7 +211,7 @@ static void dirty_remove(struct lm_hdd *h, u32 i)
 		(h->ndirty - i) * sizeof(h->dirty[0]));
 }
 
-/* Adds to the sorted extents, joining what touches; false: no room for one more. */
+/* Adds to the sorted extents, joining what touches; false: no space for one more. */
 bool lm_dirty_add(struct lm_hdd *h, u64 start, u64 end)
 {
 	u32 i = 0;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The rooms of the library and of the commands: the include arrows between them, computed from the
+# The folders of the library and of the commands: the include arrows between them, computed from the
 # sources, have no circle; only the backend calls ioctl or names /sys; the toolkit of the commands
 # knows nothing of btrfs.
 set -uo pipefail
@@ -11,7 +11,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 . "$top_srcdir/tests/tap.sh"
 
-# "FROM TO" for each pair of rooms; $1 is a folder whose folders are the rooms.
+# "FROM TO" for each pair of folders inside the folder $1.
 arrows() {
 	local file from
 	for file in "$1"/*/*.[ch]; do
@@ -22,30 +22,30 @@ arrows() {
 	done | sort -u | awk '$1 != $2'
 }
 
-# Fails on a circle, with the rooms on it.
+# Fails on a circle, with the folders on it.
 no_circle() {
 	tsort "$1" > "$dir/order" 2> "$dir/why" && [ ! -s "$dir/why" ]
 }
 
 arrows "$lib" > "$dir/arrows"
-echo "# $(wc -l < "$dir/arrows") arrows between $(cut -d' ' -f1 "$dir/arrows" | sort -u | wc -l) rooms"
+echo "# $(wc -l < "$dir/arrows") arrows between $(cut -d' ' -f1 "$dir/arrows" | sort -u | wc -l) folders"
 no_circle "$dir/arrows"
-result $? 'the rooms of the library include each other without a circle' "$dir/why"
+result $? 'the folders of the library include each other without a circle' "$dir/why"
 
 cp "$dir/arrows" "$dir/circle"
 echo 'core suggest' >> "$dir/circle"
 ! no_circle "$dir/circle"
 result $? 'a circle would be found' "$dir/why"
 
-# Without the room in it, a name says nothing about the arrow.
+# Without the folder in it, a name says nothing about the arrow.
 grep -nE '^#include "' "$lib"/*/*.[ch] | grep -v kernel-headers |
 	grep -vE '"(include|core|backend|offline|settings|allocator|balance|suggest)/[a-z-]+\.h"|"btrfs-policy[a-z-]*\.h"|"device-role-core\.h"' > "$dir/why"
 [ ! -s "$dir/why" ]
-result $? 'every include names its room' "$dir/why"
+result $? 'every include names its folder' "$dir/why"
 
 ls "$lib"/*.[ch] > "$dir/why" 2> /dev/null
 [ ! -s "$dir/why" ]
-result $? 'every file of the library is in a room' "$dir/why"
+result $? 'every file of the library is in a folder' "$dir/why"
 
 # Comments go first, then everything that is not a call, a header or a text that begins with /sys.
 for file in "$lib"/*/*.[ch]; do

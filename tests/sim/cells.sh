@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# What the read policy is worth in some cells of the simulation, three seeds each: at least so many times `pid` at
+# its best.  `make bench-sim` prints all of them.
+. "${top_srcdir:?}/tests/tap.sh"
+
+# cell ARRAY/WORKLOAD TIMES
+cell() {
+	local figures
+
+	read -ra figures < <("${top_builddir:?}/tests/sim/sim" -s 3 "$1" | tail -n 1)
+	in_range "${figures[5]}" "$2" 100 "$1 over pid"
+}
+
+cell 3hdd/seq1 1.9
+cell 3hdd/seq1-16M 2.2
+cell 3hdd/seq3 0.97
+cell 3hdd/seq8 0.97
+cell 3hdd/small3 0.97
+cell 3hdd/small3-cold 0.97
+cell 3hdd/rand1 1.1
+cell 2hdd/seq1 1.5
+cell 2hdd/small2 0.97
+cell 4hdd/small4 0.97
+cell raid10/seq2-cold 0.97
+cell queue1/seq1 1.3
+cell unequal/seq1 1.2
+cell 3hdd-loaded/seq3 2
+cell hdd+ssd/seq1 1.1
+cell hdd+ssd/rand1 0.97
+cell ssd+nvme/seq1 1.1
+cell ssd+nvme/rand32 1.01
+cell 2nvme/rand32 1.2
+done_testing
