@@ -23,7 +23,7 @@ smp_kernel() {
 	echo "$smp_cache/build-$1/arch/x86/boot/bzImage"
 }
 
-# The host's programs with the libraries they need.
+# The host's programs with the libraries they need; busybox may need none.
 smp_copy() {
 	local tree=$1 program file
 
@@ -31,7 +31,7 @@ smp_copy() {
 	for program; do
 		file=$(PATH=$PATH:/usr/sbin:/sbin command -v "$program")
 		cp "$file" "$tree/bin/"
-		ldd "$file" 2>/dev/null | grep -o '/[^ ]*\.so[^ ]*' | while read -r file; do
+		{ ldd "$file" 2>/dev/null || true; } | sed -n 's,[^/]*\(/[^ ]*\.so[^ ]*\).*,\1,p' | while read -r file; do
 			[ -e "$tree$file" ] || install -D "$file" "$tree$file"
 		done
 	done
