@@ -14,18 +14,6 @@ typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-/* How welcome a chunk of some kind is on a device, best first. */
-enum btrfs_role_rank {
-	BTRFS_ROLE_RANK_FIRST,
-	BTRFS_ROLE_RANK_SECOND,
-	/* First choice, but free space is below the minimum of a useful chunk. */
-	BTRFS_ROLE_RANK_BELOW_MIN,
-	/* Only when no other device can serve. */
-	BTRFS_ROLE_RANK_LAST,
-	BTRFS_ROLE_RANK_EXCLUDED,
-	BTRFS_ROLE_RANK_NR,
-};
-
 struct btrfs_device_info {
 	void *dev;
 	u64 dev_offset;

@@ -21,6 +21,7 @@ void btrfs_device_role_profile(const struct btrfs_fs_info *fs_info, u64 bg_flags
 {
 	const struct btrfs_raid_attr *attr =
 		&btrfs_raid_array[btrfs_bg_flags_to_raid_index(bg_flags)];
+	const struct btrfs_role_sums *sums = &fs_info->fs_devices->role_sums;
 
 	*profile = (struct btrfs_role_profile) {
 		.kind = btrfs_role_kind(bg_flags),
@@ -35,10 +36,9 @@ void btrfs_device_role_profile(const struct btrfs_fs_info *fs_info, u64 bg_flags
 	if (bg_flags & BTRFS_BLOCK_GROUP_SYSTEM)
 		profile->devs_max = min_t(u32, profile->devs_max,
 					  BTRFS_MAX_DEVS_SYS_CHUNK);
-	if (profile->kind != BTRFS_ROLE_KIND_MIXED)
-		memcpy(profile->rank_bytes,
-		       fs_info->fs_devices->role_sums.kinds[profile->kind].bytes,
-		       sizeof(profile->rank_bytes));
+	for (u32 i = 0; i < ARRAY_SIZE(sums->roles); i++)
+		profile->rank_bytes[btrfs_role_rank(i, profile->kind)] +=
+			sums->roles[i].bytes;
 }
 
 /* Count the devices of the chunk by rank. */
@@ -128,23 +128,31 @@ static u32 get_placement_class(struct btrfs_block_group *bg)
 	return class;
 }
 
-/* Devices of ranks up to @rank with space for a chunk: three of each rank are enough. */
+/* What chunks can get from devices of the first choice: a kind is the role that prefers it. */
+static u64 first_avail(const struct btrfs_role_devices *roles, enum btrfs_role_kind kind)
+{
+	return READ_ONCE(roles[kind].avail.sum) +
+	       READ_ONCE(roles[kind | BTRFS_ROLE_EXCLUDE_OTHER].avail.sum);
+}
+
+/* Devices of ranks up to @rank with space for a chunk: three of each role are enough. */
 static u32 count_usable(const struct btrfs_fs_info *fs_info,
 			const struct btrfs_role_profile *profile, u32 rank)
 {
-	const struct btrfs_role_kind_sums *sums =
-		&fs_info->fs_devices->role_sums.kinds[profile->kind];
+	const struct btrfs_role_devices *roles = fs_info->fs_devices->role_sums.roles;
 	const u64 useful = btrfs_role_useful_bytes(profile);
+	/* Full, until they have more than when a chunk found no space. */
+	const bool full = first_avail(roles, profile->kind) <=
+			  READ_ONCE(fs_info->roles.spilled_at[profile->kind]);
 	u32 nr = 0;
 
-	for (u32 i = 0; i <= rank; i++) {
-		/* Full, until it has more than when a chunk found no space. */
-		if (i == BTRFS_ROLE_RANK_FIRST &&
-		    READ_ONCE(sums->avail[i].sum) <=
-		    READ_ONCE(fs_info->roles.spilled_at[profile->kind]))
+	for (u32 i = 0; i <= BTRFS_ROLE_NR; i++) {
+		const enum btrfs_role_rank own = btrfs_role_rank(i, profile->kind);
+
+		if (own > rank || (own == BTRFS_ROLE_RANK_FIRST && full))
 			continue;
-		for (u32 k = 0; k < ARRAY_SIZE(sums->avail[i].top); k++)
-			nr += READ_ONCE(sums->avail[i].top[k]) >= useful;
+		for (u32 k = 0; k < ARRAY_SIZE(roles->avail.top); k++)
+			nr += READ_ONCE(roles[i].avail.top[k]) >= useful;
 	}
 	return nr;
 }
@@ -186,10 +194,9 @@ bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early)
 
 /*
  * Has a chunk on the @nr devices of @infos been spilled: excluded by a device, or
- * on others while it leaves one of the first choice unused?
+ * on others while it leaves one of the @devices of the first choice unused?
  */
-static bool is_spilled(const struct btrfs_role_kind_sums *sums,
-		       const struct btrfs_device_info *infos, u32 nr)
+static bool is_spilled(const struct btrfs_device_info *infos, u32 nr, u32 devices)
 {
 	u32 first = 0;
 
@@ -199,26 +206,26 @@ static bool is_spilled(const struct btrfs_role_kind_sums *sums,
 		first += infos[i].rank == BTRFS_ROLE_RANK_FIRST ||
 			 infos[i].rank == BTRFS_ROLE_RANK_BELOW_MIN;
 	}
-	return first < nr && first < sums->devices;
+	return first < nr && first < devices;
 }
 
 /* A chunk has been allocated on the @nr devices of @infos. */
 void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 				  const struct btrfs_device_info *infos, u32 nr)
 {
-	struct btrfs_role_kind_sums *sums =
-		&fs_info->fs_devices->role_sums.kinds[btrfs_role_kind(bg_flags)];
+	const enum btrfs_role_kind kind = btrfs_role_kind(bg_flags);
+	const struct btrfs_role_devices *roles = fs_info->fs_devices->role_sums.roles;
 	struct btrfs_space_info *space_info;
 
 	lockdep_assert_held(&fs_info->chunk_mutex);
 
-	if (!is_spilled(sums, infos, nr))
+	if (!is_spilled(infos, nr, roles[kind].devices +
+			roles[kind | BTRFS_ROLE_EXCLUDE_OTHER].devices))
 		return;
 
 	/* Else each extent would try to allocate a new chunk. */
 	if (!(bg_flags & BTRFS_BLOCK_GROUP_SYSTEM))
-		WRITE_ONCE(fs_info->roles.spilled_at[btrfs_role_kind(bg_flags)],
-			   sums->avail[BTRFS_ROLE_RANK_FIRST].sum);
+		WRITE_ONCE(fs_info->roles.spilled_at[kind], first_avail(roles, kind));
 
 	space_info = btrfs_find_space_info(fs_info, bg_flags);
 	spin_lock(&space_info->lock);

@@ -82,7 +82,7 @@ enum btrfs_role_rank btrfs_role_rank(u8 role, enum btrfs_role_kind kind)
 
 	if (kind == BTRFS_ROLE_KIND_MIXED)
 		return BTRFS_ROLE_RANK_FIRST;
-	if (role & BTRFS_ROLE_FOREIGN)
+	if (role >= BTRFS_ROLE_NR) /* foreign */
 		return BTRFS_ROLE_RANK_LAST;
 	if (prefers_metadata == is_metadata)
 		return BTRFS_ROLE_RANK_FIRST;

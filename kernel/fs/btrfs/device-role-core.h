@@ -36,6 +36,18 @@ enum btrfs_role_kind {
 	BTRFS_ROLE_KIND_MIXED,
 };
 
+/* How welcome a chunk of some kind is on a device, best first. */
+enum btrfs_role_rank {
+	BTRFS_ROLE_RANK_FIRST,
+	BTRFS_ROLE_RANK_SECOND,
+	/* First choice, but free space is below the minimum of a useful chunk. */
+	BTRFS_ROLE_RANK_BELOW_MIN,
+	/* Only when no other device can serve. */
+	BTRFS_ROLE_RANK_LAST,
+	BTRFS_ROLE_RANK_EXCLUDED,
+	BTRFS_ROLE_RANK_NR,
+};
+
 /* Properties of new chunks of a kind and a block group profile. */
 struct btrfs_role_profile {
 	enum btrfs_role_kind kind;

@@ -14,8 +14,8 @@ static bool has_roles(const struct btrfs_fs_info *fs_info)
 	const struct btrfs_device *device;
 
 	list_for_each_entry(device, &fs_info->fs_devices->alloc_list, dev_alloc_list) {
-		if (btrfs_device_role(fs_info, device))
-			return true;
+		if (device->role)
+			return btrfs_device_role(fs_info, device);
 	}
 	return false;
 }
@@ -28,24 +28,14 @@ static void add_device(const struct btrfs_fs_info *fs_info,
 				   btrfs_device_role_system_space(fs_info, device, 0));
 	const u64 all = device->total_bytes > device->bytes_used ?
 			device->total_bytes - device->bytes_used : 0;
-	const u64 bytes = all > reserved ? all - reserved : 0;
-	const u8 role = btrfs_device_role(fs_info, device);
-	enum btrfs_role_rank ranks[2];
+	struct btrfs_role_devices *own =
+		&sums->roles[min_t(u8, device->role, BTRFS_ROLE_NR)];
 
-	for (int kind = 0; kind < 2; kind++) {
-		const enum btrfs_role_rank rank = btrfs_role_rank(role, kind);
-
-		ranks[kind] = rank;
-		sums->kinds[kind].bytes[rank] += device->total_bytes;
-		sums->kinds[kind].devices += (rank == BTRFS_ROLE_RANK_FIRST);
-		btrfs_add_avail(&sums->kinds[kind].avail[rank], bytes);
-	}
-	if (ranks[BTRFS_ROLE_KIND_METADATA] == BTRFS_ROLE_RANK_EXCLUDED)
-		return;
-	if (ranks[BTRFS_ROLE_KIND_DATA] != BTRFS_ROLE_RANK_EXCLUDED)
-		sums->shared += bytes;
+	own->devices++;
+	own->bytes += device->total_bytes;
+	btrfs_add_avail(&own->avail, all > reserved ? all - reserved : 0);
 	/* In pieces smaller than the chunk of mkfs there is nothing to rely on. */
-	if (all >= SZ_8M)
+	if (device->role != BTRFS_ROLE_EXCLUDE_OTHER && all >= SZ_8M)
 		btrfs_add_avail(&sums->system, all);
 }
 
@@ -53,13 +43,17 @@ static void add_device(const struct btrfs_fs_info *fs_info,
 bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info)
 {
 	struct btrfs_fs_devices *fs_devices = fs_info->fs_devices;
-	struct btrfs_role_sums sums = { 0 };
-	const struct btrfs_device *device;
 	const bool roles = has_roles(fs_info);
 
 	if (roles) {
+		struct btrfs_role_sums sums = { 0 };
+		const struct btrfs_device *device;
+
 		list_for_each_entry(device, &fs_devices->alloc_list, dev_alloc_list)
 			add_device(fs_info, device, &sums);
+		sums.shared = sums.roles[0].avail.sum +
+			      sums.roles[BTRFS_ROLE_PREFER_METADATA].avail.sum +
+			      sums.roles[BTRFS_ROLE_NR].avail.sum;
 		spin_lock(&fs_devices->per_profile_lock);
 		fs_devices->role_sums = sums;
 		spin_unlock(&fs_devices->per_profile_lock);
@@ -69,21 +63,32 @@ bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info)
 	return roles;
 }
 
+/* Let @to count the devices of @from as well. */
+static void merge_avail(struct btrfs_avail_sums *to, const struct btrfs_avail_sums *from)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(from->top); i++)
+		btrfs_add_avail(to, from->top[i]);
+	to->sum += from->sum - from->top[0] - from->top[1] - from->top[2];
+	to->devs += from->devs - min(from->devs, ARRAY_SIZE(from->top));
+}
+
 /* Bytes, without copies and parity, that new chunks of the type and profile can get. */
 u64 btrfs_device_role_avail(const struct btrfs_fs_info *fs_info, u64 bg_flags)
 {
 	struct btrfs_fs_devices *fs_devices = fs_info->fs_devices;
 	const struct btrfs_role_sums *sums = &fs_devices->role_sums;
+	struct btrfs_avail_sums ranks[BTRFS_ROLE_RANK_NR] = { 0 };
 	struct btrfs_role_profile profile;
-	u64 avail;
 
 	btrfs_device_role_profile(fs_info, bg_flags, &profile);
 	spin_lock(&fs_devices->per_profile_lock);
-	if (bg_flags & BTRFS_BLOCK_GROUP_SYSTEM)
-		avail = btrfs_role_available(&sums->system, 1, &profile);
-	else
-		avail = btrfs_role_available(sums->kinds[profile.kind].avail,
-					     BTRFS_ROLE_RANK_EXCLUDED, &profile);
+	if (bg_flags & BTRFS_BLOCK_GROUP_SYSTEM) {
+		ranks[0] = sums->system;
+	} else {
+		for (u32 i = 0; i < ARRAY_SIZE(sums->roles); i++)
+			merge_avail(&ranks[btrfs_role_rank(i, profile.kind)],
+				    &sums->roles[i].avail);
+	}
 	spin_unlock(&fs_devices->per_profile_lock);
-	return avail;
+	return btrfs_role_available(ranks, BTRFS_ROLE_RANK_EXCLUDED, &profile);
 }

@@ -54,7 +54,7 @@ struct btrfs_rr_mirror {
 	/* Position in the chunk map, and the slot of our task or -1. */
 	u16 index;
 	s8 slot;
-	/* Other tasks with a lease, and the streams among them, in twelfths. */
+	/* Other tasks with a lease, and the streams among them, in twelfths; single reads of flash. */
 	u8 others;
 	u8 streams;
 	/* The read goes on where the last one ended. */
@@ -321,16 +321,14 @@ static u32 btrfs_rr_total(const struct btrfs_rr_pick *pick, int i)
 	/* Turns are compared as a whole. */
 	const u64 bytes = pick->turn && pick->nr_rot == pick->nr ?
 			  (u64)pick->turn << BTRFS_READ_UNIT_SHIFT : pick->len;
+	const u32 queue = btrfs_rr_cost(4 * (u64)m->speed.seek_ns);
 	u64 own = btrfs_read_access_ns(&m->speed, last_end, pos, pick->len);
-	u32 new;
 
 	if (last_end != pos)
 		own += btrfs_rr_penalty_ns(pick, m);
 	/* A new task goes by its number where the queue of a stream makes the difference. */
-	if (pick->on < 0 && pick->nr_rot == pick->nr) {
-		new = btrfs_rr_cost(4 * (u64)m->speed.seek_ns);
-		return (m->wait + m->harm) / new * new;
-	}
+	if (pick->on < 0 && pick->nr_rot == pick->nr)
+		return (m->wait + m->harm) / queue * queue;
 	if (!btrfs_read_is_single(&m->speed, bytes))
 		own += (1 + m->others) * btrfs_read_transfer_ns(bytes, m->speed.unit_ns);
 	return m->wait + (m->streams ? m->wait : 0) + m->harm + btrfs_rr_cost(own) +
@@ -453,6 +451,8 @@ static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 	for (int i = 0; i < pick->nr; i++) {
 		struct btrfs_rr_mirror *m = &pick->mirrors[i];
 
+		/* Single reads of flash wait for the pieces of a stream, as another stream would. */
+		m->streams = m->others ? 12 : 0;
 		if (m->speed.rot)
 			btrfs_rr_add_harm(pick, m);
 		pick->least_streams = min(pick->least_streams, m->streams);
