@@ -54,7 +54,7 @@ struct btrfs_rr_mirror {
 	/* Position in the chunk map, and the slot of our task or -1. */
 	u16 index;
 	s8 slot;
-	/* Other tasks with a lease, and the streams among them, in twelfths; single reads of flash. */
+	/* Other tasks with a lease; streams among them, or single reads of flash, in twelfths. */
 	u8 others;
 	u8 streams;
 	/* The read goes on where the last one ended. */
@@ -451,7 +451,7 @@ static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 	for (int i = 0; i < pick->nr; i++) {
 		struct btrfs_rr_mirror *m = &pick->mirrors[i];
 
-		/* Single reads of flash wait for the pieces of a stream, as another stream would. */
+		/* Single reads of flash wait for a stream's pieces as another stream would. */
 		m->streams = m->others ? 12 : 0;
 		if (m->speed.rot)
 			btrfs_rr_add_harm(pick, m);
