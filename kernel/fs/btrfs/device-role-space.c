@@ -51,8 +51,7 @@ bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info)
 
 		list_for_each_entry(device, &fs_devices->alloc_list, dev_alloc_list)
 			add_device(fs_info, device, &sums);
-		sums.shared = sums.roles[0].avail.sum +
-			      sums.roles[BTRFS_ROLE_PREFER_METADATA].avail.sum +
+		sums.shared = sums.roles[0].avail.sum + sums.roles[1].avail.sum +
 			      sums.roles[BTRFS_ROLE_NR].avail.sum;
 		spin_lock(&fs_devices->per_profile_lock);
 		fs_devices->role_sums = sums;
