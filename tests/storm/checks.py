@@ -59,8 +59,8 @@ def mount_state(m):
 
 
 def devices(m, now, lazy=False):
-    """Device items: those of the model, with its sizes and, as a role that sysfs set
-    is written by the next commit, with its roles unless the step was a lazy one."""
+    """Device items: those of the model, with its sizes and roles.  A lazy step makes no
+    commit, which is what writes a role that was set by sysfs."""
     if set(now.devices) != set(m.devs):
         raise Finding('devices', 'devids %s, expected %s' % (sorted(now.devices), sorted(m.devs)))
     for devid, dev in m.devs.items():

@@ -128,7 +128,7 @@ static u32 get_placement_class(struct btrfs_block_group *bg)
 	return class;
 }
 
-/* What chunks can get from devices of the first choice: a kind is the role that prefers it. */
+/* Bytes for chunks on first choice devices. The role that prefers a kind has its number. */
 static u64 first_avail(const struct btrfs_role_devices *roles, enum btrfs_role_kind kind)
 {
 	return READ_ONCE(roles[kind].avail.sum) +

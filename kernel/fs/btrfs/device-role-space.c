@@ -34,7 +34,7 @@ static void add_device(const struct btrfs_fs_info *fs_info,
 	own->devices++;
 	own->bytes += device->total_bytes;
 	btrfs_add_avail(&own->avail, all > reserved ? all - reserved : 0);
-	/* In pieces smaller than the chunk of mkfs there is nothing to rely on. */
+	/* Not if data-only. Pieces smaller than the chunk of mkfs are nothing to rely on. */
 	if (device->role != BTRFS_ROLE_EXCLUDE_OTHER && all >= SZ_8M)
 		btrfs_add_avail(&sums->system, all);
 }

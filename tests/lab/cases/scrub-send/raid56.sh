@@ -275,7 +275,9 @@ roles() {
 	local made
 	local ROLES='1=metadata-only 2=metadata-preferred 5=data-only'
 
-	machine "$patched" "$work/features" hdd 1 1 -- /bin/ls /sys/fs/btrfs/features 2>&1 | grep -qx device_role ||
+	machine "$patched" "$work/made" hdd 1 1 -- /bin/ls /sys/fs/btrfs/features >"$work/features" 2>"$work/log" ||
+		bail_out 'cannot list the features of the kernel'
+	grep -qx device_role "$work/features" ||
 		{ skip "$1 with roles: a kernel of the topic alone"; return; }
 	stock=$patched prepare hdd 1 6 small:20 "$1/raid1"
 	made=$(stock=$patched made_content 6)
