@@ -172,6 +172,16 @@ def verify(history):
     return {'end': 'done'}
 
 
+def space():
+    """Which space is where, for the reader of a finding."""
+    try:
+        roles = ['%d: %s' % (devid, device.role)
+                 for devid, device in sorted(machine.chunk_tree().devices.items())]
+    except OSError:
+        return ''       # it is not mounted
+    return '\n'.join(['', *roles, machine.run('btrfs', 'filesystem', 'usage', '-T', machine.MNT).out])
+
+
 def main():
     history = History(sys.argv[1])
     watcher = None
@@ -180,7 +190,7 @@ def main():
     try:
         result = verify(history) if history.state.get('verify') else history.run()
     except Finding as finding:
-        result = {'end': 'finding', 'kind': finding.kind, 'text': finding.text}
+        result = {'end': 'finding', 'kind': finding.kind, 'text': finding.text + space()}
     result['executed'] = history.executed
     with open(sys.argv[1] + '/result.json', 'w') as file:
         json.dump(result, file)

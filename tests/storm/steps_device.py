@@ -47,6 +47,11 @@ def short_of_room(m, before):
             largest = max(c.length for c in before.chunks.values() if c.kind == kind)
             if before.space(kind, profile, m.present()) < largest + (64 << 20):
                 return '%s is short of space' % kind
+    # Data that is moved may take what was left for the chunk that takes the place of the last one.
+    now = machine.chunk_tree()
+    for profile in now.profiles('metadata'):
+        if now.space('metadata', profile, m.present()) < 64 << 20:
+            return 'metadata has become short of space'
     return writable_kinds(m, before)
 
 
