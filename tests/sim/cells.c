@@ -125,13 +125,79 @@ static void fill_files(struct file *files, int n, int task, const struct workloa
 	}
 }
 
+/* The files that a task reads, and how many. */
+static struct file *make_files(const struct workload *w, enum kind kind, int task, int tasks, u64 seed, int *nr)
+{
+	const int share = tasks > 8 ? 4 : 1;
+	struct file *files;
+
+	*nr = kind == FILES ? min(100 * SIM_MIB / ((w->a + w->b) / 2 << 10), 600) : 1;
+	files = calloc(*nr, sizeof(*files));
+	if (kind == FILES)
+		fill_files(files, *nr, task, w, seed);
+	else if (w->kind == MIX || (kind == STREAMS && tasks == 1))
+		*files = (struct file){ task * 1000 * SIM_MIB + 32 * SIM_MIB, 640 * SIM_MIB, task * 40 };
+	else if (kind == STREAMS)
+		*files = (struct file){ 700 * SIM_MIB + task * 96 * SIM_MIB / share, 96 * SIM_MIB / share, task * 40 };
+	else
+		*files = (struct file){ 32 * SIM_MIB, 640 * SIM_MIB, 0 };
+	return files;
+}
+
+static void make_job(struct job *job, const struct array *array, const struct workload *w, enum kind kind, u64 begin)
+{
+	job->ra_bytes = kind == STREAMS ? w->a * SIM_MIB : 4 * SIM_MIB;
+	job->block = 128 << 10;
+	job->depth = 1;
+	if (kind == DIRECT || kind == RANDOM) {
+		job->block = w->kind == MIX ? 4096 : w->a << 10;
+		job->depth = w->b;
+	}
+	if (kind == RANDOM)
+		job->stop_at = begin + (array->disks[0][0] == 'h' ? 6 : 1) * NSEC_PER_SEC;
+	if (w->kind == MIX)
+		job->stop_at = begin + 2500 * NSEC_PER_MSEC;
+}
+
+static void print_disks(u64 ns)
+{
+	for (int i = 0; i < nr_disks; i++) {
+		const struct sim_disk *disk = &disks[i];
+
+		fprintf(stderr, "disk %d: %llu reads, %llu MiB, seek %u us, unit %u us, busy %.0f %%, "
+			"%llu seeks, seek %llu rot %llu media %llu ms\n", i, (unsigned long long)disk->reads,
+			(unsigned long long)disk->read_bytes >> 20, disk->dev.read_load.seek_ns / 1000,
+			disk->dev.read_load.unit_ns / 1000, disk->model->st.busy_ns * 100.0 / ns,
+			(unsigned long long)disk->model->st.seeks, (unsigned long long)disk->model->st.seek_ns / 1000000,
+			(unsigned long long)disk->model->st.rot_ns / 1000000,
+			(unsigned long long)disk->model->st.media_ns / 1000000);
+	}
+}
+
+static struct result measure(const struct workload *w, const struct job *jobs, int tasks, u64 begin)
+{
+	struct result r = { };
+	u64 bytes = 0, ended = 0;
+
+	for (int t = 0; t < (w->kind == MIX ? 1 : tasks); t++) {
+		bytes += jobs[t].bytes;
+		ended = max(ended, jobs[t].ended);
+	}
+	r.value = w->kind == RANDOM ? bytes / (w->a << 10) * 1e9 / (ended - begin) : bytes * 1e9 / (ended - begin) / SIM_MIB;
+	if (w->kind == MIX)
+		r.beside = jobs[1].bytes / 4096 * 1e9 / (jobs[1].ended - begin);
+	if (getenv("SIM_STATE"))
+		print_disks(ended - begin);
+	return r;
+}
+
 static struct result run(const struct array *array, const struct workload *w, enum policy policy, u64 seed, u32 pid)
 {
+	const int tasks = w->kind == MIX ? 2 : w->tasks;
 	struct job jobs[64] = { };
 	struct file *files[64];
-	struct result r = { };
-	u64 bytes = 0, begin, ended = 0;
-	int n = w->tasks, nr_files;
+	struct result r;
+	u64 begin;
 
 	sim_reset();
 	block_reset();
@@ -141,60 +207,19 @@ static struct result run(const struct array *array, const struct workload *w, en
 	array_reset(array->layout, seed, w->cold);
 	sim_now += lm_hash(seed, 99) % (50 * NSEC_PER_MSEC);
 	begin = sim_now;
-	if (w->kind == MIX)
-		n = 2;
-	for (int t = 0; t < n; t++) {
+	for (int t = 0; t < tasks; t++) {
+		const enum kind kind = w->kind == MIX ? (t ? RANDOM : STREAMS) : w->kind;
 		struct job *job = &jobs[t];
-		enum kind kind = w->kind == MIX ? (t ? RANDOM : STREAMS) : w->kind;
 
-		*job = (struct job){ .ra_bytes = 4 * SIM_MIB, .block = 128 << 10, .seed = seed * 1000 + t, .depth = 1 };
+		make_job(job, array, w, kind, begin);
+		job->seed = seed * 1000 + t;
 		job->bio_bytes = seed % 2 ? SIM_MIB : 8 * SIM_MIB;
-		nr_files = 1;
-		if (kind == FILES) {
-			nr_files = 100 * SIM_MIB / ((w->a + w->b) / 2 << 10);
-			nr_files = min(nr_files, 600);
-		}
-		files[t] = calloc(nr_files, sizeof(struct file));
-		if (kind == FILES)
-			fill_files(files[t], nr_files, t, w, seed);
-		else if (kind == STREAMS || w->kind == MIX)
-			*files[t] = w->kind != MIX && n > 1 ?
-				(struct file){ 700 * SIM_MIB + t * 96 * SIM_MIB / (n > 8 ? 4 : 1), 96 * SIM_MIB / (n > 8 ? 4 : 1), t * 40 } :
-				(struct file){ t * 1000 * SIM_MIB + 32 * SIM_MIB, 640 * SIM_MIB, t * 40 };
-		else
-			*files[t] = (struct file){ 32 * SIM_MIB, 640 * SIM_MIB, 0 };
-		job->files = files[t];
-		job->nr_files = nr_files;
-		if (kind == STREAMS)
-			job->ra_bytes = w->a * SIM_MIB;
-		if (kind == DIRECT || kind == RANDOM) {
-			job->block = w->kind == MIX ? 4096 : w->a << 10;
-			job->depth = w->b;
-		}
-		if (kind == RANDOM)
-			job->stop_at = begin + (array->disks[0][0] == 'h' ? 6 : 1) * NSEC_PER_SEC;
-		if (w->kind == MIX)
-			job->stop_at = begin + 2500 * NSEC_PER_MSEC;
+		job->files = files[t] = make_files(w, kind, t, tasks, seed, &job->nr_files);
 		task_start(pid + t, kind == RANDOM ? job_random : kind == DIRECT ? job_direct : job_stream, job);
 	}
 	sim_run(NULL);
-	for (int t = 0; t < n; t++) {
-		if (w->kind == MIX && t)
-			break;
-		bytes += jobs[t].bytes;
-		ended = max(ended, jobs[t].ended);
-	}
-	r.value = w->kind == RANDOM ? bytes / (w->a << 10) * 1e9 / (ended - begin) : bytes * 1e9 / (ended - begin) / SIM_MIB;
-	if (w->kind == MIX)
-		r.beside = jobs[1].bytes / 4096 * 1e9 / (jobs[1].ended - begin);
-	if (getenv("SIM_STATE"))
-		for (int i = 0; i < nr_disks; i++)
-			fprintf(stderr, "disk %d: %llu reads, %llu MiB, seek %u us, unit %u us, busy %.0f %%, %llu seeks, seek %llu rot %llu media %llu ms\n", i, (unsigned long long)disks[i].reads,
-				(unsigned long long)disks[i].read_bytes >> 20, disks[i].dev.read_load.seek_ns / 1000,
-				disks[i].dev.read_load.unit_ns / 1000, disks[i].model->st.busy_ns * 100.0 / (ended - begin),
-				(unsigned long long)disks[i].model->st.seeks, (unsigned long long)disks[i].model->st.seek_ns / 1000000,
-				(unsigned long long)disks[i].model->st.rot_ns / 1000000, (unsigned long long)disks[i].model->st.media_ns / 1000000);
-	for (int t = 0; t < n; t++)
+	r = measure(w, jobs, tasks, begin);
+	for (int t = 0; t < tasks; t++)
 		free(files[t]);
 	return r;
 }

@@ -10,12 +10,10 @@
  * limit for a while, at most twice as fast.
  */
 
-#ifdef __KERNEL__
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/sizes.h>
 #include <linux/time64.h>
-#endif
 #include "scrub-pace.h"
 
 /* What was lost longer ago is not made up for. */

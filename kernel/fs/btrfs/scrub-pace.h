@@ -6,11 +6,7 @@
 #ifndef BTRFS_SCRUB_PACE_H
 #define BTRFS_SCRUB_PACE_H
 
-#ifdef __KERNEL__
 #include <linux/types.h>
-#else
-#include "read-policy-shim.h"
-#endif
 
 struct btrfs_scrub_pace {
 	/* Up to when all is paid for, 0 before the first burst. */

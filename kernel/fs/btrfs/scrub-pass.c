@@ -9,9 +9,7 @@
  * devices leads, that is its task takes rows, reads them and gives them back.
  */
 
-#ifdef __KERNEL__
 #include <linux/minmax.h>
-#endif
 #include "scrub-pass.h"
 
 void btrfs_scrub_turns_init(struct btrfs_scrub_turns *turns,

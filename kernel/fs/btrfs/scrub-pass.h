@@ -7,11 +7,7 @@
 #ifndef BTRFS_SCRUB_PASS_H
 #define BTRFS_SCRUB_PASS_H
 
-#ifdef __KERNEL__
 #include <linux/types.h>
-#else
-#include "read-policy-shim.h"
-#endif
 
 struct btrfs_scrub_member {
 	/* The row it is to be given next, nr_rows if there is none. */

@@ -3,6 +3,10 @@
  * scrub-pace.h: what is let through is the limit, in bursts of the size that is
  * asked for, whatever comes in between.
  */
+#include <linux/minmax.h>
+#include <linux/sizes.h>
+#include <linux/time64.h>
+
 #include "unit.h"
 #include "scrub-pace.h"
 #include "random.h"
