@@ -79,10 +79,10 @@ static void make_meagre(void)
 {
 	fake_init(&machine, FAKE_OURS);
 	fake_add_device(&machine, 8 * GiB + 300 * MiB, DISK_METADATA_ONLY, false);
-	fake_add_device(&machine, 4608 * MiB, DISK_DATA_PREFERRED, false);
+	fake_add_device(&machine, 3690 * MiB, DISK_DATA_PREFERRED, false);
 	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_METADATA | BTRFS_BLOCK_GROUP_RAID1,
 		       256 * MiB, 200 * MiB, 2, 1, 2);
-	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_DATA, 8 * GiB, 4 * GiB, 1, 1);
+	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_DATA, 8 * GiB, 3 * GiB, 1, 1);
 }
 
 static void make_unprivileged(void)

@@ -141,13 +141,18 @@ static uint64_t longest_chunk(const struct sim *sim, enum sim_kind kind, int ran
 			all > 50 * GiB ? GiB : 256 * MiB;
 
 	*stripe = most < GiB ? most : GiB;
-	return most < total / 10 ? most : total / 10;
+	most = most < all / 10 ? most : all / 10;
+	total /= 10;
+	/* Room for an extent of fallocate(). */
+	if (kind == SIM_DATA && total < 256 * MiB)
+		total = 256 * MiB;
+	return most < total ? most : total;
 }
 
 uint64_t sim_useful(const struct sim *sim, enum sim_kind kind, enum sim_profile profile)
 {
 	uint64_t stripe, most = longest_chunk(sim, kind, 0, &stripe);
-	uint64_t useful = (kind == SIM_DATA ? 128 : 64) * MiB;
+	uint64_t useful = (kind == SIM_DATA ? 256 : 64) * MiB;
 
 	useful = stripe < useful ? stripe : useful;
 	useful = most < useful ? most : useful;

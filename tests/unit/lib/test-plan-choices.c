@@ -281,9 +281,9 @@ static void slack_that_cannot_be_rebuilt_is_told(void **state)
 
 	fake_init(&fake, FAKE_STOCK);
 	fake_add_device(&fake, 8 * GiB + 300 * MiB, DISK_METADATA_ONLY, false);
-	fake_add_device(&fake, 4608 * MiB, DISK_DATA, true);
+	fake_add_device(&fake, 3690 * MiB, DISK_DATA, true);
 	fake_add_chunk(&fake, METADATA | RAID1, 256 * MiB, 200 * MiB, 2, 1, 2);
-	fake_add_chunk(&fake, DATA, 8 * GiB, 4 * GiB, 1, 1);
+	fake_add_chunk(&fake, DATA, 8 * GiB, 3 * GiB, 1, 1);
 	make_plan(&planned, 0);
 	assert_order(&planned, "d");
 	assert_true(summary(&planned)->slack_after >= summary(&planned)->slack_before);

@@ -201,7 +201,7 @@ static void slack_is_kept(void **state)
 	free_plan(&planned);
 }
 
-/* Holes of 600, 500 and 200 MiB cannot hold 1 GiB in one piece. */
+/* Holes of 600, 500 and 300 MiB cannot hold 1 GiB in one piece. */
 static void holes_count(void **state)
 {
 	const struct btrfs_policy_step *step;
@@ -209,7 +209,7 @@ static void holes_count(void **state)
 
 	fake_init(&fake, FAKE_STOCK);
 	fake_add_device(&fake, 20 * GiB, DISK_METADATA_ONLY, false);
-	fake_add_device(&fake, MiB + 1450 * MiB, DISK_DATA_ONLY, true);
+	fake_add_device(&fake, MiB + 1550 * MiB, DISK_DATA_ONLY, true);
 	fake_add_chunk(&fake, DATA, 600 * MiB, 0, 1, 2);
 	fake_add_chunk(&fake, DATA, 100 * MiB, 100 * MiB, 1, 2);
 	fake_add_chunk(&fake, DATA, 500 * MiB, 0, 1, 2);
