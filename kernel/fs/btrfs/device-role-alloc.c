@@ -186,8 +186,7 @@ bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early)
 	chunk.excluded = class & PLACEMENT_EXCLUDED;
 	btrfs_device_role_profile(bg->fs_info, bg->flags, &profile);
 	profile.max_stripe = SZ_1G;
-	profile.max_chunk = min_t(u64, SZ_1G,
-				  div_u64(bg->fs_info->fs_devices->total_rw_bytes, 10));
+	profile.max_chunk = SZ_1G;
 	return btrfs_role_pass_over(&chunk, &profile,
 				    count_usable(bg->fs_info, &profile, chunk.excluded ?
 						 BTRFS_ROLE_RANK_LAST : BTRFS_ROLE_RANK_FIRST));

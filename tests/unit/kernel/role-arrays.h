@@ -7,7 +7,6 @@
 #ifndef ROLE_ARRAYS_H
 #define ROLE_ARRAYS_H
 
-#include <linux/math64.h>
 #include <linux/string.h>
 
 #define ROLE_ARRAY_DEVICES 8
@@ -74,7 +73,6 @@ static inline void role_array_profile(struct role_array *array, u64 *state)
 static inline void role_array_make(struct role_array *array, u64 seed)
 {
 	u64 state = seed * 0x9E3779B97F4A7C15ULL + 1;
-	u64 size = 0;
 	static const u8 roles[6] = { 0, 1, 2, 3, BTRFS_ROLE_FOREIGN | 4, BTRFS_ROLE_FOREIGN | 5 };
 
 	memset(array, 0, sizeof(*array));
@@ -86,7 +84,6 @@ static inline void role_array_make(struct role_array *array, u64 seed)
 	for (u32 i = 0; i < array->nr; i++) {
 		array->role[i] = roles[role_array_below(&state, role_array_below(&state, 8) ? 4 : 6)];
 		array->size[i] = role_array_bytes(&state);
-		size += array->size[i];
 		array->free[i] = array->size[i];
 		if (role_array_below(&state, 2))
 			array->free[i] = role_array_bytes(&state);
@@ -99,8 +96,6 @@ static inline void role_array_make(struct role_array *array, u64 seed)
 
 	array->profile.max_chunk = array->profile.kind == BTRFS_ROLE_KIND_DATA ? 10240 * ROLE_ARRAY_MIB :
 								       256 * ROLE_ARRAY_MIB;
-	if (array->profile.max_chunk > div_u64(size, 10))
-		array->profile.max_chunk = div_u64(size, 10);
 	array->profile.max_stripe = 1024 * ROLE_ARRAY_MIB;
 	if (array->profile.max_stripe > array->profile.max_chunk)
 		array->profile.max_stripe = array->profile.max_chunk;

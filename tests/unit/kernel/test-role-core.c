@@ -116,10 +116,7 @@ static void choose(const struct left *left, struct chosen *chosen)
 	}
 }
 
-/*
- * A tenth of the devices that are no worse than the best one that it takes, and for data
- * no less than the largest extent.
- */
+/* A tenth of the devices that are no worse than the best one that it takes. */
 static u64 longest(const struct left *left, const struct chosen *chosen)
 {
 	const struct role_array *array = left->array;
@@ -136,10 +133,7 @@ static u64 longest(const struct left *left, const struct chosen *chosen)
 	for (u32 i = 0; i < array->nr; i++)
 		if (btrfs_role_rank(array->role[i], array->profile.kind) <= best)
 			bytes += array->size[i];
-	bytes /= 10;
-	if (array->profile.kind == BTRFS_ROLE_KIND_DATA && bytes < 256 << 20)
-		bytes = 256 << 20;
-	return least(bytes, array->profile.max_chunk);
+	return least(bytes / 10, array->profile.max_chunk);
 }
 
 static void measure(const struct left *left, struct chosen *chosen)

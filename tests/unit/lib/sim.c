@@ -141,12 +141,7 @@ static uint64_t longest_chunk(const struct sim *sim, enum sim_kind kind, int ran
 			all > 50 * GiB ? GiB : 256 * MiB;
 
 	*stripe = most < GiB ? most : GiB;
-	most = most < all / 10 ? most : all / 10;
-	total /= 10;
-	/* Room for an extent of fallocate(). */
-	if (kind == SIM_DATA && total < 256 * MiB)
-		total = 256 * MiB;
-	return most < total ? most : total;
+	return most < total / 10 ? most : total / 10;
 }
 
 uint64_t sim_useful(const struct sim *sim, enum sim_kind kind, enum sim_profile profile)
