@@ -1,14 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Every patch of the series builds alone; needs a kernel source and half an hour. For the night.
+# Every patch of the series builds alone, for each kernel; needs a kernel source and an hour. For the night.
+# KERNELS= and TOPICS= select some; "all" is all topics together.
 set -u
-. "$top_srcdir/tests/tap.sh"
+top=$top_srcdir
+. "$top/tests/series/lib.sh"
 
-if [ -z "${KERNEL_SRC:-}" ] && [ ! -e /usr/src/linux-source-6.12.tar.xz ]; then
-	skip_all 'no kernel source; apt install linux-source-6.12'
-fi
-for topic in '' fixes base roles read-policy scrub-send mq-deadline; do
-	"$top_srcdir/kernel/ktree" ${topic:+--topic "$topic"} check --build 2>&1 | sed 's/^/# /'
-	result "${PIPESTATUS[0]}" "${topic:-all topics}: every patch builds alone without a warning, and all for 32 bit"
-done
+builds() {
+	local topic
+
+	for topic in ${TOPICS:-all $(topics_of "$1")}; do
+		[ "$topic" = all ] || [ -d "$top/kernel/$1/$topic" ] || continue
+		step "Linux $1, $topic: every patch builds alone without a warning, and all for 32 bit" \
+			"$top/kernel/ktree" --kernel "$1" $([ "$topic" = all ] || echo --topic "$topic") check --build
+	done
+}
+
+fetch_sources
+each_kernel builds
 done_testing

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# For tests that build a kernel and run cases of the lab on it: each result of a case
-# is one of theirs. Sourced; the caller has set $top and $dir, a folder for what the
-# cases print.
+# For tests of the series: the kernels, complete patches, and cases of the lab on a kernel that was built; each result
+# of a case is one of theirs. Sourced; the caller has set $top, and for cases $dir, a folder for their output.
 
 . "$top/tests/tap.sh"
+
+series_folders='fs/btrfs block include/uapi/linux Documentation/block'
 
 # step WHAT COMMAND...
 step() {
@@ -14,6 +15,89 @@ step() {
 	"$@" 2>&1 | sed 's/^/# /'
 	status=${PIPESTATUS[0]}
 	result "$status" "$what"
+}
+
+# The versions that have a series, or those of KERNELS=.
+kernels() {
+	echo ${KERNELS:-$(cd "$top/kernel" && echo [0-9]*)}
+}
+
+# has_source VERSION: without a download. KERNEL_SRC= is the source of the default kernel.
+has_source() {
+	[ "$1" = 6.12 ] && [ -n "${KERNEL_SRC:-}" ] || [ -e "/usr/src/linux-source-$1.tar.xz" ] ||
+		[ -e "${BTRFS_POLICY_CACHE:-${HOME:?}/.cache/btrfs-policy}/linux-source-$1.tar.xz" ]
+}
+
+# For the night: downloads the sources that are missing. One that cannot be had is skipped later.
+fetch_sources() {
+	local kernel
+
+	for kernel in $(kernels); do
+		has_source "$kernel" || "$top/kernel/fetch-source" "$kernel" 2>&1 >/dev/null | sed 's/^/# /'
+	done
+}
+
+# each_kernel FUNCTION: calls it with every version whose source is there
+each_kernel() {
+	local kernel
+
+	for kernel in $(kernels); do
+		if ! has_source "$kernel"; then
+			skip "no source of Linux $kernel; kernel/fetch-source $kernel"
+		elif [ "$kernel" = 6.12 ]; then
+			"$1" "$kernel"
+		else
+			KERNEL_SRC='' "$1" "$kernel"
+		fi
+	done
+}
+
+# topics_of VERSION: in the order in which they are applied
+topics_of() {
+	local topic
+
+	for topic in fixes base roles read-policy scrub-send mq-deadline; do
+		[ ! -d "$top/kernel/$1/$topic" ] || echo "$topic"
+	done
+}
+
+# patches_give_the_tree VERSION: a user who applies complete patches to a stock tree has the source that is tested here.
+patches_give_the_tree() {
+	local dir topic status=0
+
+	dir=$(mktemp -d) || return
+	for topic in '' $(topics_of "$1"); do
+		patches_give "$dir" --kernel "$1" ${topic:+--topic "$topic"} || { status=1; break; }
+		echo "Linux $1, ${topic:-all topics}: $(wc -l < "$dir/patches/series") patches"
+	done
+	rm -rf "$dir"
+	return $status
+}
+
+# patches_give DIR OPTION...: of ktree
+patches_give() {
+	local dir=$1 tree
+	local -x GIT_AUTHOR_NAME=test GIT_AUTHOR_EMAIL=test@localhost GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test@localhost
+
+	shift
+	rm -rf "$dir/stock"
+	"$top/kernel/ktree" "$@" patches "$dir/patches" && tree=$("$top/kernel/ktree" "$@" path) &&
+		stock_files "$tree" "$dir/stock" && git -C "$dir/stock" am -q "$dir"/patches/0*.patch &&
+		same_files "$tree" "$dir/stock"
+}
+
+# stock_files TREE DIR: the folders that the series touches, as the distribution has them
+stock_files() {
+	mkdir "$2" && git -C "$1" archive base $series_folders | tar -x -C "$2" &&
+		git -C "$2" init -q && git -C "$2" add -A -f && git -C "$2" commit -q -m stock
+}
+
+same_files() {
+	local folder
+
+	for folder in $series_folders; do
+		diff -r -q "$1/$folder" "$2/$folder" || return
+	done
 }
 
 # Runs one test, from a process of xargs; leaves output and status in $dir.
@@ -45,6 +129,7 @@ retell() {
 
 # run_cases CASE...: as many at a time as there are processors
 run_cases() {
+	[ $# -gt 0 ] || return 0
 	printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -c 'run_test {}'
 	for test; do
 		retell "$test"

@@ -21,6 +21,7 @@ run() {
 		step "$topic applies without the topics that it does not build on" \
 			"$top/kernel/ktree" --kernel "$kernel" --topic "$topic" apply
 	done
+	step 'complete patches give the tree that is tested, all together and each topic alone' patches_give_the_tree "$kernel"
 	step 'every patch builds alone without a warning' "$top/kernel/ktree" --kernel "$kernel" check --build
 	step 'the kernel builds' "$top/kernel/ktree" --kernel "$kernel" build "$LAB_CONFIG" || return
 	step 'the disks of the lab build' "$top/tests/lab/machine/lab" build || return
