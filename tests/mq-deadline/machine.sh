@@ -34,7 +34,7 @@ boot() {
 	"$out/usr/gen_init_cpio" "$work/list" > "$work/initrd" || return
 	timeout "${TIMEOUT:-3000}" qemu-system-x86_64 -accel tcg,thread=multi -smp "${CPUS:-2}" -m 768 -display none -no-reboot \
 		-serial "file:$work/console" -kernel "$out/arch/x86/boot/bzImage" -initrd "$work/initrd" \
-		-append "console=ttyS0 panic=-1 no_timer_check loglevel=5 null_blk.nr_devices=0 scsi_debug.dev_size_mb=64 scsi_debug.ndelay=50000 scsi_debug.max_queue=8 -- $*"
+		-append "console=ttyS0 panic=-1 no_timer_check loglevel=5 hung_task_panic=1 null_blk.nr_devices=0 scsi_debug.dev_size_mb=64 scsi_debug.ndelay=50000 scsi_debug.max_queue=8 -- $*"
 	tr -d '\r' < "$work/console" > "$work/out"
 }
 

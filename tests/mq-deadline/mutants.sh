@@ -28,7 +28,7 @@ try() {
 	test_module "$@" || { not_ok "$name: does not build"; return; }
 	got=$(outcome)
 	[ "$wanted" = noticed ] && [ "$got" != ends ] && wanted=$got
-	is "$got" "$wanted" "$name: $(grep -m 1 -E '^failed|BUG:|WARNING:|corruption' "$work/out" || grep '^rounds' "$work/out" | xargs)"
+	is "$got" "$wanted" "$name: $(grep -m 1 -E '^failed|BUG:|WARNING:|INFO: |corruption' "$work/out" || grep '^rounds' "$work/out" | xargs)"
 }
 
 try ends 'as it is'
