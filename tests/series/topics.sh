@@ -23,10 +23,10 @@ cases_of() {
 
 # The files of topics in /sys/fs/btrfs/features of the kernel that is built.
 names_itself() {
-	local names
+	local features names
 
-	names=$("$top/tests/lab/machine/lab" run --disk hdd:size=1G -- /bin/ls /sys/fs/btrfs/features 2>/dev/null |
-		grep -x -e device_role -e read_policy_roundrobin -e scrub_send_readahead)
+	features=$("$top/tests/lab/machine/lab" run --disk hdd:size=1G -- /bin/ls /sys/fs/btrfs/features 2>/dev/null) || return
+	names=$(grep -x -e device_role -e read_policy_roundrobin -e scrub_send_readahead <<< "$features")
 	echo "topics of the kernel: $names"
 	case $1 in
 	roles) [ "$names" = device_role ] ;;
@@ -36,7 +36,7 @@ names_itself() {
 	esac
 }
 
-# builds VERSION TOPIC: a build that was made before has left its log
+# builds VERSION TOPIC: the log of an earlier build is still there
 builds() {
 	local out
 
