@@ -24,15 +24,17 @@ random() {
 	done
 }
 
-# share SECONDS: of the requests that members get in that time, those for the first in percent
+# share SECONDS: of the bytes that members read in that time, those of the first in percent. Not of requests: Linux 7.3
+# drops blocks of checksums together with the file, and a read of 16 KiB rather goes to the idle slow member than
+# behind those of the stream on the other one.
 share() {
 	local d all=0 first
 
 	lab_reset
 	sleep "$1"
-	first=$(lab_stat "${members[0]}" reads)
+	first=$(lab_stat "${members[0]}" read_bytes)
 	for d in "${members[@]}"; do
-		all=$((all + $(lab_stat "$d" reads)))
+		all=$((all + $(lab_stat "$d" read_bytes)))
 	done
 	echo $((100 * first / all))
 }
@@ -74,7 +76,7 @@ watch 20 50 9 stream
 watch 20 50 9 random 4
 array 'two SSD' raid1 /dev/labdd /dev/labde
 # What was in flight when it became slow is read there, too.
-watch 35 65 7 stream
+watch 35 65 3 stream
 watch 35 65 3 random 1
 watch 35 65 3 random 32
 array 'two NVMe' raid1 /dev/labdf /dev/labdg
