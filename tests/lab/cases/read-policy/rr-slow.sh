@@ -24,9 +24,8 @@ random() {
 	done
 }
 
-# share SECONDS: of the bytes that members read in that time, those of the first in percent. Not of requests: Linux 7.3
-# drops blocks of checksums together with the file, and a read of 16 KiB rather goes to the idle slow member than
-# behind those of the stream on the other one.
+# share SECONDS: of the bytes that members read in that time, those of the first in percent. Not of requests: on Linux
+# 7.3 some of the 16 KiB blocks of checksums are read from the slow member, and none without checksums.
 share() {
 	local d all=0 first
 
