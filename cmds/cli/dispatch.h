@@ -16,7 +16,7 @@ const struct entry *entry_find(const struct group *group, const char *word, int 
 
 /*
  * Finds the command that @words mean, starting at @group, parses its options and
- * runs it.  @name is the program's; @globals what stood before the words.
+ * runs it.  @name is the program's; @globals what came before the words.
  * Returns the exit status.
  */
 int dispatch(const char *name, const struct group *group, struct globals *globals,

@@ -246,7 +246,7 @@ static int add_chunk(struct btrfs_policy_placement *placement,
 }
 
 /*
- * Judge all chunks and compute all sums. Runs again after each assumption, so it keeps
+ * Classify all chunks and compute all sums. Runs again after each assumption, so it keeps
  * the properties of a device and nothing else.
  */
 int bp_placement_sum(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)

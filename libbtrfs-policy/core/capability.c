@@ -225,7 +225,7 @@ BP_PUBLIC bool btrfs_policy_enforced(const struct btrfs_policy_fs *fs, const cha
 BP_PUBLIC const char *btrfs_policy_kernel_name(const struct btrfs_policy_fs *fs)
 {
 	char **words = NULL;
-	bool others;
+	bool several;
 
 	if (fs->info.offline)
 		return "offline";
@@ -236,9 +236,9 @@ BP_PUBLIC const char *btrfs_policy_kernel_name(const struct btrfs_policy_fs *fs)
 	/* The read policy file lists more than "[pid]" where a kernel has upstream's. */
 	if (btrfs_policy_setting_values((struct btrfs_policy_fs *)fs, "read-policy", &words))
 		return "stock";
-	others = words[0] && words[1];
+	several = words[0] && words[1];
 	btrfs_policy_strv_free(words);
-	return others ? "experimental-read-policy" : "stock";
+	return several ? "experimental-read-policy" : "stock";
 }
 
 BP_PUBLIC const char *btrfs_policy_module_version(const struct btrfs_policy_fs *fs)

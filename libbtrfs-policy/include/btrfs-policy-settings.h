@@ -172,7 +172,7 @@ struct btrfs_policy_change {
  * @fs: open handle
  * @request: the request
  * @flags: BTRFS_POLICY_... from above, or 0
- * @changes: receives one row for each entry, in the request's order, to be freed
+ * @changes: receives one change for each entry, in the request's order, to be freed
  *	with btrfs_policy_changes_free(); untouched on failure
  *
  * All values are checked first.  Roles of all devices go to the kernel in one
@@ -188,26 +188,26 @@ int btrfs_policy_apply(struct btrfs_policy_fs *fs,
 		       unsigned int flags, struct btrfs_policy_changes **changes);
 
 /**
- * btrfs_policy_changes_count() - number of rows
+ * btrfs_policy_changes_count() - number of changes
  * @changes: from btrfs_policy_apply()
  *
- * Return: rows.
+ * Return: changes.
  */
 size_t btrfs_policy_changes_count(const struct btrfs_policy_changes *changes);
 
 /**
- * btrfs_policy_changes_at() - one row
+ * btrfs_policy_changes_at() - one change
  * @changes: from btrfs_policy_apply()
  * @index: from 0
  *
- * Return: the row, or NULL behind the last one.
+ * Return: the change, or NULL behind the last one.
  */
 const struct btrfs_policy_change *
 btrfs_policy_changes_at(const struct btrfs_policy_changes *changes, size_t index);
 
 /**
- * btrfs_policy_changes_free() - free the rows
- * @changes: rows or NULL
+ * btrfs_policy_changes_free() - free the changes
+ * @changes: from btrfs_policy_apply(), or NULL
  */
 void btrfs_policy_changes_free(struct btrfs_policy_changes *changes);
 

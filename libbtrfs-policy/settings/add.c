@@ -9,7 +9,7 @@
 #include "core/handle.h"
 
 struct btrfs_policy_additions {
-	struct btrfs_policy_addition *rows;	/* path and signature are allocated */
+	struct btrfs_policy_addition *list;	/* path and signature are allocated */
 	uint64_t *numbers;			/* of the devices */
 	size_t count;
 };
@@ -19,10 +19,10 @@ BP_PUBLIC void btrfs_policy_additions_free(struct btrfs_policy_additions *additi
 	if (!additions)
 		return;
 	for (size_t i = 0; i < additions->count; i++) {
-		free((char *)additions->rows[i].path);
-		free((char *)additions->rows[i].signature);
+		free((char *)additions->list[i].path);
+		free((char *)additions->list[i].signature);
 	}
-	free(additions->rows);
+	free(additions->list);
 	free(additions->numbers);
 	free(additions);
 }
@@ -30,7 +30,7 @@ BP_PUBLIC void btrfs_policy_additions_free(struct btrfs_policy_additions *additi
 BP_PUBLIC const struct btrfs_policy_addition *
 btrfs_policy_additions_at(const struct btrfs_policy_additions *additions, size_t index)
 {
-	return index < additions->count ? &additions->rows[index] : NULL;
+	return index < additions->count ? &additions->list[index] : NULL;
 }
 
 /* ---- Checking ----------------------------------------------------------- */
@@ -62,51 +62,51 @@ static int check_file_system(struct btrfs_policy_fs *fs, enum btrfs_policy_role 
 	return ret ? bp_failed(fs, ret, "cannot add a device to '%s'", fs->mount_point) : 0;
 }
 
-static int check_row(struct btrfs_policy_fs *fs, const struct btrfs_policy_additions *additions,
+static int check_one(struct btrfs_policy_fs *fs, const struct btrfs_policy_additions *additions,
 		     size_t at, unsigned int flags)
 {
-	struct btrfs_policy_addition *row = &additions->rows[at];
+	struct btrfs_policy_addition *addition = &additions->list[at];
 	char *signature = NULL;
-	int ret = fs->ops->device_number(fs->backend, row->path, &additions->numbers[at]);
+	int ret = fs->ops->device_number(fs->backend, addition->path, &additions->numbers[at]);
 
 	if (!ret)
-		ret = fs->ops->probe_new(fs->backend, row->path, &signature);
-	row->signature = signature;
+		ret = fs->ops->probe_new(fs->backend, addition->path, &signature);
+	addition->signature = signature;
 	if (ret == -ENOTBLK)
-		return bp_error(fs, -EINVAL, "cannot add '%s': it is not a block device", row->path);
+		return bp_error(fs, -EINVAL, "cannot add '%s': it is not a block device", addition->path);
 	if (ret == -EBUSY)
 		return bp_error(fs, -EBUSY,
 				"cannot add '%s': it is in use; unmount it, or take it out of its array, first",
-				row->path);
+				addition->path);
 	if (ret)
-		return bp_failed(fs, ret, "cannot add '%s'", row->path);
+		return bp_failed(fs, ret, "cannot add '%s'", addition->path);
 	for (size_t i = 0; i < at; i++)
 		if (additions->numbers[i] == additions->numbers[at])
 			return bp_error(fs, -EINVAL, "'%s' and '%s' are the same device",
-					additions->rows[i].path, row->path);
+					additions->list[i].path, addition->path);
 	if (!signature || flags & BTRFS_POLICY_FORCE)
 		return 0;
 	bp_error(fs, -EEXIST,
 		 "cannot add '%s': there is %s on it, which would be lost; name another device",
-		 row->path, signature);
+		 addition->path, signature);
 	return bp_hint(fs, -EEXIST, BTRFS_POLICY_HINT_FORCE);
 }
 
-static int check_rows(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *additions,
+static int check_all(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *additions,
 		      char *const *paths, size_t count, enum btrfs_policy_role role,
 		      unsigned int flags)
 {
 	int ret = 0;
 
-	additions->rows = calloc(count + 1, sizeof(*additions->rows));
+	additions->list = calloc(count + 1, sizeof(*additions->list));
 	additions->numbers = calloc(count + 1, sizeof(*additions->numbers));
-	if (!additions->rows || !additions->numbers)
+	if (!additions->list || !additions->numbers)
 		return bp_nomem(fs);
 	for (size_t i = 0; !ret && i < count; i++) {
-		additions->rows[i].path = strdup(paths[i]);
-		additions->rows[i].role = role;
+		additions->list[i].path = strdup(paths[i]);
+		additions->list[i].role = role;
 		additions->count++;
-		ret = additions->rows[i].path ? check_row(fs, additions, i, flags) : bp_nomem(fs);
+		ret = additions->list[i].path ? check_one(fs, additions, i, flags) : bp_nomem(fs);
 	}
 	return ret;
 }
@@ -114,7 +114,7 @@ static int check_rows(struct btrfs_policy_fs *fs, struct btrfs_policy_additions 
 /* ---- Adding ------------------------------------------------------------- */
 
 /* The kernel does not tell the devid: it is that of the device with the same number. */
-static int find_added(struct btrfs_policy_fs *fs, struct btrfs_policy_addition *row,
+static int find_added(struct btrfs_policy_fs *fs, struct btrfs_policy_addition *addition,
 		      uint64_t wanted)
 {
 	int ret = btrfs_policy_fs_refresh(fs);
@@ -127,33 +127,33 @@ static int find_added(struct btrfs_policy_fs *fs, struct btrfs_policy_addition *
 		    fs->ops->device_number(fs->backend, device->path, &number) ||
 		    number != wanted)
 			continue;
-		row->devid = device->devid;
-		if (device->role == row->role)
+		addition->devid = device->devid;
+		if (device->role == addition->role)
 			return 0;
-		return bp_error(fs, -EIO, "'%s' was added as device %llu, but as %s", row->path,
+		return bp_error(fs, -EIO, "'%s' was added as device %llu, but as %s", addition->path,
 				(unsigned long long)device->devid,
 				btrfs_policy_role_name(device->role));
 	}
-	return ret ? ret : bp_error(fs, -EIO, "'%s' was added and is not there", row->path);
+	return ret ? ret : bp_error(fs, -EIO, "'%s' was added and is not there", addition->path);
 }
 
-static int add_row(struct btrfs_policy_fs *fs, struct btrfs_policy_addition *row, uint64_t number)
+static int add_one(struct btrfs_policy_fs *fs, struct btrfs_policy_addition *addition, uint64_t number)
 {
 	int ret = 0;
 
-	if (row->signature)
-		ret = fs->ops->wipe(fs->backend, row->path);
+	if (addition->signature)
+		ret = fs->ops->wipe(fs->backend, addition->path);
 	if (ret)
 		return bp_failed(fs, ret, "cannot add '%s': cannot overwrite the %s on it",
-				 row->path, row->signature);
-	row->wiped = row->signature;
-	ret = fs->ops->add_device(fs->backend, row->path, row->role);
+				 addition->path, addition->signature);
+	addition->wiped = addition->signature;
+	ret = fs->ops->add_device(fs->backend, addition->path, addition->role);
 	if (ret)
 		return ret == -EINVAL ?
-		       bp_error(fs, ret, "cannot add '%s': the kernel's log says why", row->path) :
-		       bp_failed(fs, ret, "cannot add '%s'", row->path);
-	row->added = true;
-	return find_added(fs, row, number);
+		       bp_error(fs, ret, "cannot add '%s': the kernel's log says why", addition->path) :
+		       bp_failed(fs, ret, "cannot add '%s'", addition->path);
+	addition->added = true;
+	return find_added(fs, addition, number);
 }
 
 /* After the reason: changes that remain. */
@@ -161,16 +161,16 @@ static int tell_rest(struct btrfs_policy_fs *fs, int err,
 		     const struct btrfs_policy_additions *additions)
 {
 	for (size_t i = 0; i < additions->count; i++) {
-		const struct btrfs_policy_addition *row = &additions->rows[i];
+		const struct btrfs_policy_addition *addition = &additions->list[i];
 
-		if (row->added)
-			bp_error_more(fs, err, "; '%s' has been added as %s and stays", row->path,
-				      btrfs_policy_role_name(row->role));
-		else if (row->wiped)
+		if (addition->added)
+			bp_error_more(fs, err, "; '%s' has been added as %s and stays", addition->path,
+				      btrfs_policy_role_name(addition->role));
+		else if (addition->wiped)
 			bp_error_more(fs, err, "; the %s on '%s' has been overwritten",
-				      row->signature, row->path);
+				      addition->signature, addition->path);
 		else
-			bp_error_more(fs, err, "; '%s' is untouched", row->path);
+			bp_error_more(fs, err, "; '%s' is untouched", addition->path);
 	}
 	return err;
 }
@@ -180,7 +180,7 @@ static int no_tick(void *user)
 	return 0;
 }
 
-static int add_rows(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *additions,
+static int add_all(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *additions,
 		    unsigned int flags)
 {
 	for (size_t i = 0; i < additions->count; i++) {
@@ -192,7 +192,7 @@ static int add_rows(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *a
 		else if (ret == -EBUSY)
 			ret = 0;
 		if (!ret)
-			ret = add_row(fs, &additions->rows[i], additions->numbers[i]);
+			ret = add_one(fs, &additions->list[i], additions->numbers[i]);
 		if (ret)
 			return tell_rest(fs, ret, additions);
 	}
@@ -221,11 +221,11 @@ BP_PUBLIC int btrfs_policy_device_add(struct btrfs_policy_fs *fs, char *const *p
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return bp_nomem(fs);
-	ret = check_rows(fs, new, paths, count, role, flags);
+	ret = check_all(fs, new, paths, count, role, flags);
 	if (ret) {
 		btrfs_policy_additions_free(new);
 		return ret;
 	}
 	*additions = new;
-	return flags & BTRFS_POLICY_DRY_RUN ? 0 : add_rows(fs, new, flags);
+	return flags & BTRFS_POLICY_DRY_RUN ? 0 : add_all(fs, new, flags);
 }

@@ -14,9 +14,9 @@ struct btrfs_policy_request {
 };
 
 struct btrfs_policy_changes {
-	struct bp_change *rows;
+	struct bp_change *list;
 	size_t count;
-	/* Of the rows that change a role, as the ioctl takes them: new ones and those before. */
+	/* Of the changes of roles, as the ioctl takes them: new ones and those before. */
 	struct btrfs_ioctl_device_role *roles;
 	struct btrfs_ioctl_device_role *old_roles;
 	size_t role_count;
@@ -25,17 +25,17 @@ struct btrfs_policy_changes {
 
 /* ---- Requests ----------------------------------------------------------- */
 
-static void free_rows(struct bp_change *rows, size_t count)
+static void free_changes(struct bp_change *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		free(rows[i].name);
-		free(rows[i].wanted);
-		free((char *)rows[i].pub.path);
-		free((char *)rows[i].pub.old_value);
-		if (rows[i].pub.new_value != rows[i].wanted)
-			free((char *)rows[i].pub.new_value);
+		free(list[i].name);
+		free(list[i].wanted);
+		free((char *)list[i].pub.path);
+		free((char *)list[i].pub.old_value);
+		if (list[i].pub.new_value != list[i].wanted)
+			free((char *)list[i].pub.new_value);
 	}
-	free(rows);
+	free(list);
 }
 
 BP_PUBLIC struct btrfs_policy_request *btrfs_policy_request_new(void)
@@ -47,7 +47,7 @@ BP_PUBLIC void btrfs_policy_request_free(struct btrfs_policy_request *request)
 {
 	if (!request)
 		return;
-	free_rows(request->entries, request->count);
+	free_changes(request->entries, request->count);
 	free(request);
 }
 
@@ -80,7 +80,7 @@ BP_PUBLIC void btrfs_policy_changes_free(struct btrfs_policy_changes *changes)
 {
 	if (!changes)
 		return;
-	free_rows(changes->rows, changes->count);
+	free_changes(changes->list, changes->count);
 	free(changes->roles);
 	free(changes->old_roles);
 	free(changes);
@@ -97,21 +97,21 @@ BP_PUBLIC size_t btrfs_policy_changes_count(const struct btrfs_policy_changes *c
 BP_PUBLIC const struct btrfs_policy_change *
 btrfs_policy_changes_at(const struct btrfs_policy_changes *changes, size_t index)
 {
-	return index < changes->count ? &changes->rows[index].pub : NULL;
+	return index < changes->count ? &changes->list[index].pub : NULL;
 }
 
 /* ---- Checking ----------------------------------------------------------- */
 
-static bool is_role(const struct bp_change *row)
+static bool is_role(const struct bp_change *change)
 {
-	return row->setting->pub.scope == BTRFS_POLICY_SCOPE_DEVICE;
+	return change->setting->pub.scope == BTRFS_POLICY_SCOPE_DEVICE;
 }
 
 static int refuse_twice(struct btrfs_policy_fs *fs, const struct btrfs_policy_changes *changes,
 			const struct bp_change *entry)
 {
 	for (size_t i = 0; i < changes->count; i++) {
-		const struct btrfs_policy_change *pub = &changes->rows[i].pub;
+		const struct btrfs_policy_change *pub = &changes->list[i].pub;
 
 		if (pub->devid != entry->pub.devid || strcmp(pub->setting->name, entry->name))
 			continue;
@@ -124,9 +124,9 @@ static int refuse_twice(struct btrfs_policy_fs *fs, const struct btrfs_policy_ch
 	return 0;
 }
 
-static int check_value(struct btrfs_policy_fs *fs, struct bp_change *row, const char *text)
+static int check_value(struct btrfs_policy_fs *fs, struct bp_change *change, const char *text)
 {
-	const struct bp_setting *setting = row->setting;
+	const struct bp_setting *setting = change->setting;
 	_cleanup_free_ char *what = bp_format("change the %s", setting->pub.title);
 	char *old = NULL;
 	int ret;
@@ -135,44 +135,44 @@ static int check_value(struct btrfs_policy_fs *fs, struct bp_change *row, const 
 		return bp_nomem(fs);
 	ret = bp_need(fs, setting->pub.capability, what);
 	if (!ret)
-		ret = setting->parse(fs, setting, text, &row->wanted);
+		ret = setting->parse(fs, setting, text, &change->wanted);
 	if (ret)
 		return ret;
-	if (is_role(row) && fs->info.read_only)
+	if (is_role(change) && fs->info.read_only)
 		return bp_error(fs, -EROFS,
 				"cannot change roles of '%s': it is mounted read-only; mount it read-write first",
 				fs->mount_point);
-	ret = bp_setting_read(fs, setting, row->pub.devid, &old);
-	row->pub.old_value = old;
+	ret = bp_setting_read(fs, setting, change->pub.devid, &old);
+	change->pub.old_value = old;
 	return ret;
 }
 
-static int fill_row(struct btrfs_policy_fs *fs, struct bp_change *row,
+static int fill_change(struct btrfs_policy_fs *fs, struct bp_change *change,
 		    const struct bp_change *entry)
 {
 	const struct bp_device *device;
 	int ret;
 
-	row->pub.setting = &row->setting->pub;
-	row->pub.devid = entry->pub.devid;
-	ret = bp_setting_check_device(fs, row->setting, entry->pub.devid);
+	change->pub.setting = &change->setting->pub;
+	change->pub.devid = entry->pub.devid;
+	ret = bp_setting_check_device(fs, change->setting, entry->pub.devid);
 	if (!ret)
-		ret = check_value(fs, row, entry->wanted);
+		ret = check_value(fs, change, entry->wanted);
 	if (ret)
 		return ret;
-	row->pub.new_value = row->wanted;
-	device = row->pub.devid ? bp_device_find(fs, row->pub.devid) : NULL;
+	change->pub.new_value = change->wanted;
+	device = change->pub.devid ? bp_device_find(fs, change->pub.devid) : NULL;
 	if (!device || !device->pub.path)
 		return 0;
-	row->pub.path = strdup(device->pub.path);
-	return row->pub.path ? 0 : bp_nomem(fs);
+	change->pub.path = strdup(device->pub.path);
+	return change->pub.path ? 0 : bp_nomem(fs);
 }
 
 static int check_entry(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes,
 		      const struct bp_change *entry)
 {
 	const struct bp_setting *setting = bp_setting_find(entry->name);
-	struct bp_change *row = &changes->rows[changes->count];
+	struct bp_change *change = &changes->list[changes->count];
 	int ret;
 
 	if (!setting)
@@ -180,14 +180,14 @@ static int check_entry(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *
 	ret = refuse_twice(fs, changes, entry);
 	if (ret)
 		return ret;
-	row->setting = setting;
+	change->setting = setting;
 	changes->count++;
-	return fill_row(fs, row, entry);
+	return fill_change(fs, change, entry);
 }
 
-static bool differs(const struct bp_change *row)
+static bool differs(const struct bp_change *change)
 {
-	return strcmp(row->pub.old_value, row->wanted);
+	return strcmp(change->pub.old_value, change->wanted);
 }
 
 static int check_request(struct btrfs_policy_fs *fs, const struct btrfs_policy_request *request,
@@ -200,18 +200,18 @@ static int check_request(struct btrfs_policy_fs *fs, const struct btrfs_policy_r
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < changes->count; i++) {
-		const struct bp_change *row = &changes->rows[i];
+		const struct bp_change *change = &changes->list[i];
 		enum btrfs_policy_role role;
 
-		if (!is_role(row) || !differs(row))
+		if (!is_role(change) || !differs(change))
 			continue;
-		btrfs_policy_role_parse(row->wanted, &role);
+		btrfs_policy_role_parse(change->wanted, &role);
 		changes->roles[changes->role_count] = (struct btrfs_ioctl_device_role){
-			.devid = row->pub.devid, .role = role,
+			.devid = change->pub.devid, .role = role,
 		};
 		changes->old_roles[changes->role_count++] = (struct btrfs_ioctl_device_role){
-			.devid = row->pub.devid,
-			.role = bp_device_find(fs, row->pub.devid)->pub.role,
+			.devid = change->pub.devid,
+			.role = bp_device_find(fs, change->pub.devid)->pub.role,
 		};
 	}
 	return bp_roles_check(fs, changes->roles, changes->role_count, force);
@@ -219,15 +219,15 @@ static int check_request(struct btrfs_policy_fs *fs, const struct btrfs_policy_r
 
 /* ---- Writing ------------------------------------------------------------ */
 
-static int write_value(struct btrfs_policy_fs *fs, const struct bp_change *row, const char *value)
+static int write_value(struct btrfs_policy_fs *fs, const struct bp_change *change, const char *value)
 {
-	_cleanup_free_ char *text = row->setting->to_file(value);
+	_cleanup_free_ char *text = change->setting->to_file(value);
 	const char *file;
 	int ret;
 
 	if (!text)
 		return bp_nomem(fs);
-	ret = bp_setting_file(fs, row->setting, &file);
+	ret = bp_setting_file(fs, change->setting, &file);
 	return ret ? ret : bp_sysfs_write(fs, file, 0, text);
 }
 
@@ -238,14 +238,14 @@ static int write_all(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *ch
 	int ret;
 
 	for (size_t i = 0; i < changes->count; i++) {
-		struct bp_change *row = &changes->rows[i];
+		struct bp_change *change = &changes->list[i];
 
-		if (is_role(row) || !differs(row))
+		if (is_role(change) || !differs(change))
 			continue;
-		ret = write_value(fs, row, row->wanted);
+		ret = write_value(fs, change, change->wanted);
 		if (ret)
 			return ret;
-		row->written = true;
+		change->written = true;
 	}
 	if (!changes->role_count)
 		return 0;
@@ -257,42 +257,42 @@ static int write_all(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *ch
 /* ---- Reading back ------------------------------------------------------- */
 
 /* A policy written without a parameter comes back with its default one. */
-static bool took(const struct bp_change *row)
+static bool took(const struct bp_change *change)
 {
-	size_t length = strlen(row->wanted);
-	const char *rest = row->pub.new_value + length;
+	size_t length = strlen(change->wanted);
+	const char *rest = change->pub.new_value + length;
 
-	if (strncmp(row->wanted, row->pub.new_value, length))
+	if (strncmp(change->wanted, change->pub.new_value, length))
 		return false;
-	return !*rest || (*rest == ':' && !strchr(row->wanted, ':'));
+	return !*rest || (*rest == ':' && !strchr(change->wanted, ':'));
 }
 
-static int read_row_back(struct btrfs_policy_fs *fs, struct bp_change *row)
+static int read_back(struct btrfs_policy_fs *fs, struct bp_change *change)
 {
 	enum btrfs_policy_role role;
 	char *shown = NULL;
 	int ret;
 
-	if (!differs(row))
+	if (!differs(change))
 		return 0;
-	if (is_role(row)) {
-		ret = bp_role_current(fs, row->pub.devid, &role);
+	if (is_role(change)) {
+		ret = bp_role_current(fs, change->pub.devid, &role);
 		if (ret)
 			return ret;
 		shown = strdup(btrfs_policy_role_name(role));
 		if (!shown)
 			return bp_nomem(fs);
-		bp_device_find(fs, row->pub.devid)->pub.role = role;
+		bp_device_find(fs, change->pub.devid)->pub.role = role;
 	} else {
-		ret = bp_setting_read(fs, row->setting, 0, &shown);
+		ret = bp_setting_read(fs, change->setting, 0, &shown);
 		if (ret)
 			return ret;
 	}
-	row->pub.new_value = shown;
-	if (took(row))
+	change->pub.new_value = shown;
+	if (took(change))
 		return 0;
 	return bp_error(fs, -EIO, "the kernel took '%s' as the %s of '%s' but shows '%s'",
-			row->wanted, row->setting->pub.title, fs->mount_point, shown);
+			change->wanted, change->setting->pub.title, fs->mount_point, shown);
 }
 
 /* ---- Putting back ------------------------------------------------------- */
@@ -313,10 +313,10 @@ static int put_back(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *cha
 	int failed = any ? undo_roles(fs, changes) : 0;
 
 	for (size_t i = changes->count; i-- > 0;) {
-		struct bp_change *row = &changes->rows[i];
-		int ret = row->written ? write_value(fs, row, row->pub.old_value) : 0;
+		struct bp_change *change = &changes->list[i];
+		int ret = change->written ? write_value(fs, change, change->pub.old_value) : 0;
 
-		any |= row->written;
+		any |= change->written;
 		failed = failed ? failed : ret;
 	}
 	if (!any)
@@ -336,7 +336,7 @@ static int carry_out(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *ch
 	int ret = write_all(fs, changes, flags & BTRFS_POLICY_FORCE);
 
 	for (size_t i = 0; !ret && i < changes->count; i++)
-		ret = read_row_back(fs, &changes->rows[i]);
+		ret = read_back(fs, &changes->list[i]);
 	if (!ret && saved)
 		ret = bp_saved_write(fs, saved);
 	return ret ? put_back(fs, changes, ret) : 0;
@@ -347,7 +347,7 @@ static int compose_and_carry_out(struct btrfs_policy_fs *fs,
 				 struct btrfs_policy_changes *changes, unsigned int flags)
 {
 	_cleanup_free_ char *text = NULL;
-	int ret = bp_saved_compose(fs, changes->rows, changes->count, &text);
+	int ret = bp_saved_compose(fs, changes->list, changes->count, &text);
 
 	if (ret || flags & BTRFS_POLICY_DRY_RUN)
 		return ret;
@@ -384,14 +384,14 @@ BP_PUBLIC int btrfs_policy_apply(struct btrfs_policy_fs *fs,
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return bp_nomem(fs);
-	new->rows = calloc(request->count + 1, sizeof(*new->rows));
+	new->list = calloc(request->count + 1, sizeof(*new->list));
 	new->roles = calloc(request->count + 1, sizeof(*new->roles));
 	new->old_roles = calloc(request->count + 1, sizeof(*new->old_roles));
-	if (!new->rows || !new->roles || !new->old_roles)
+	if (!new->list || !new->roles || !new->old_roles)
 		return bp_nomem(fs);
 	ret = check_request(fs, request, new, flags & BTRFS_POLICY_FORCE);
 	for (size_t i = 0; i < new->count; i++)
-		keeps |= flags & BTRFS_POLICY_SAVE && !is_role(&new->rows[i]);
+		keeps |= flags & BTRFS_POLICY_SAVE && !is_role(&new->list[i]);
 	if (!ret && keeps)
 		ret = carry_out_and_keep(fs, new, flags);
 	else if (!ret && !(flags & BTRFS_POLICY_DRY_RUN))

@@ -170,7 +170,7 @@ static void metadata(void)
 static void turns(void)
 {
 	struct btrfs_chunk_map map;
-	u64 at = 0, begin = 0, turn[8] = { };
+	u64 at = 0, begin = 0, slice[8] = { };
 	int last = -1, n = 0;
 	bool whole = true;
 
@@ -182,14 +182,14 @@ static void turns(void)
 
 		charge(&map, i, at, len);
 		if (i != last && last >= 0) {
-			turn[n++] = at - begin;
+			slice[n++] = at - begin;
 			begin = at;
 		}
 		last = i;
 		at += len;
 	}
 	for (n = 0; n < 8; n++)
-		whole &= turn[n] >= 2 * SIM_MIB;
+		whole &= slice[n] >= 2 * SIM_MIB;
 	ok(whole, "a stream that is alone takes turns, each worth its seeks");
 }
 

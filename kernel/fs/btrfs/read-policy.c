@@ -11,7 +11,7 @@
  *	own	seek from the end of what was sent last, and transfer
  *	harm	for each other task with a lease: 2 * S, or the time of its run
  *		if that is less, and our transfer
- *	leave	what remains of our own turn on the device that we go on from
+ *	leave	what remains of our own slice on the device that we go on from
  *
  * S, the time of a seek, and X, the time to transfer a unit, are learnt from the
  * requests that complete (read-policy-load.c).  A lease is kept in one of the slots
@@ -39,7 +39,7 @@
 #define MIRRORS_MAX	4
 /* Who interrupts a run costs it a seek there and one back. */
 #define BREAK_SEEKS	2
-/* Longer reads are decided about in pieces: a third of the least turn, a part of a window. */
+/* Longer reads are decided about in pieces: a third of the least slice, a part of a window. */
 #define ROT_PIECE	SZ_1M
 #define FLASH_PIECE	SZ_256K
 /* What is that many times slower has no part in a stream, which would wait for it. */
@@ -68,9 +68,9 @@ struct btrfs_rr_pick {
 	const struct btrfs_read_policy_info *info;
 	u64 offset;
 	u64 now_ns;
-	/* Bytes of the read, and units of a whole turn on a disk, 0 if it takes none. */
+	/* Bytes of the read, and units of a whole slice on a disk, 0 if it has none. */
 	u32 len;
-	u32 turn;
+	u32 slice;
 	u32 leave;
 	u32 pid;
 	/* The mirror that the task is on, or -1. */
@@ -252,12 +252,12 @@ static noinline int btrfs_rr_find_place(const struct btrfs_rr_pick *pick)
 }
 
 /*
- * A stream that is alone takes turns: while it has a turn of data in flight on one
- * disk the next one seeks.  Its turn is what it has in flight, divided by the disks
+ * A stream that is alone reads in time slices: while it has a slice of data in flight on
+ * one disk the next one seeks.  Its slice is what it has in flight, divided by the disks
  * that then wait for nothing, a little less or its end would fall on that of a
  * window, but worth a seek and a half.
  */
-static void btrfs_rr_set_turn(struct btrfs_rr_pick *pick)
+static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 {
 	const struct btrfs_rr_mirror *on = &pick->mirrors[pick->on];
 	const struct btrfs_rr_slot *slot = btrfs_rr_own_slot(pick, on);
@@ -274,14 +274,14 @@ static void btrfs_rr_set_turn(struct btrfs_rr_pick *pick)
 		nr_free++;
 	}
 	pick->window = max_t(u32, READ_ONCE(slot->window), min_t(u32, units / 4, U8_MAX));
-	pick->turn = pick->window * 4 * 15 / 16 / (max(nr_free, 2U) - 1);
-	pick->turn = max_t(u32, pick->turn,
+	pick->slice = pick->window * 4 * 15 / 16 / (max(nr_free, 2U) - 1);
+	pick->slice = max_t(u32, pick->slice,
 			   div_u64((u64)on->speed.seek_ns * 3 / 2, on->speed.unit_ns));
-	/* Who waits for each read gains nothing by turns, but by a faster disk in the long run. */
+	/* Who waits for each read gains nothing by slices, but by a faster disk in the long run. */
 	if (!on->wait)
-		pick->turn = max_t(u32, pick->turn, READ_ONCE(slot->run));
-	if (pick->turn > since)
-		pick->leave = btrfs_rr_cost((u64)(pick->turn - since) * on->speed.unit_ns);
+		pick->slice = max_t(u32, pick->slice, READ_ONCE(slot->run));
+	if (pick->slice > since)
+		pick->leave = btrfs_rr_cost((u64)(pick->slice - since) * on->speed.unit_ns);
 	/* Next to flash the run must only be worth its seek. */
 	if (pick->nr_rot < pick->nr)
 		pick->leave = btrfs_rr_cost(on->speed.seek_ns);
@@ -296,7 +296,7 @@ static void btrfs_rr_set_leave(struct btrfs_rr_pick *pick)
 	if (on->slot >= 0)
 		ns = min(ns, btrfs_rr_run_ns(btrfs_rr_own_slot(pick, on), on->speed.unit_ns));
 	if (pick->data && on->cont && on->slot >= 0)
-		btrfs_rr_set_turn(pick);
+		btrfs_rr_set_slice(pick);
 	else if (!pick->data || on->cont)
 		pick->leave = btrfs_rr_cost(ns);
 }
@@ -318,9 +318,9 @@ static u32 btrfs_rr_total(const struct btrfs_rr_pick *pick, int i)
 	const struct btrfs_rr_mirror *m = &pick->mirrors[i];
 	const u64 last_end = READ_ONCE(btrfs_rr_load(pick, m)->last_end);
 	const u64 pos = btrfs_rr_pos(pick, m);
-	/* Turns are compared as a whole. */
-	const u64 bytes = pick->turn && pick->nr_rot == pick->nr ?
-			  (u64)pick->turn << BTRFS_READ_UNIT_SHIFT : pick->len;
+	/* Slices are compared as a whole. */
+	const u64 bytes = pick->slice && pick->nr_rot == pick->nr ?
+			  (u64)pick->slice << BTRFS_READ_UNIT_SHIFT : pick->len;
 	const u32 queue = btrfs_rr_cost(4 * (u64)m->speed.seek_ns);
 	u64 own = btrfs_read_access_ns(&m->speed, last_end, pos, pick->len);
 
@@ -348,7 +348,7 @@ static bool btrfs_rr_is_slow(const struct btrfs_rr_pick *pick, const struct btrf
 	return false;
 }
 
-/* The lowest total; flash that is about as good as the best takes turns. */
+/* The lowest total; flash that is about as good as the best is used in rotation. */
 static noinline int btrfs_rr_choose(const struct btrfs_rr_pick *pick)
 {
 	const unsigned int first = pick->nr_rot ? 0 : this_cpu_read(btrfs_rr_turn);
@@ -376,13 +376,13 @@ static noinline int btrfs_rr_choose(const struct btrfs_rr_pick *pick)
 	return best;
 }
 
-/* How much of the read is for the chosen mirror; no piece goes on after a turn. */
+/* How much of the read is for the chosen mirror; no piece goes on after a slice. */
 static u32 btrfs_rr_piece(const struct btrfs_rr_pick *pick, int best)
 {
 	const struct btrfs_rr_mirror *m = &pick->mirrors[best];
-	u32 left = pick->turn;
+	u32 left = pick->slice;
 
-	if (!pick->turn || pick->least_streams || !m->speed.rot)
+	if (!pick->slice || pick->least_streams || !m->speed.rot)
 		return pick->len;
 	if (best == pick->on)
 		left -= min_t(u32, left, READ_ONCE(btrfs_rr_own_slot(pick, m)->since));
@@ -429,7 +429,7 @@ static noinline void btrfs_rr_take_lease(const struct btrfs_rr_pick *pick, int b
 	if (pick->data) {
 		run = READ_ONCE(slot->next) == next ? READ_ONCE(slot->run) : 0;
 		run = (run ?: pick->run / 2) + units;
-		/* One read tells whether a guess was right, then the turn is over. */
+		/* One read tells whether a guess was right, then the slice is over. */
 		WRITE_ONCE(slot->since, stays ? min(READ_ONCE(slot->since) + units, U16_MAX) :
 						m->rested ? U16_MAX : units);
 		WRITE_ONCE(slot->window, pick->window);
@@ -463,7 +463,7 @@ static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 	best = btrfs_rr_choose(pick);
 	if (pick->data)
 		pick->len = btrfs_rr_piece(pick, best);
-	/* Whose turn is over somewhere leaves that to others as soon as it is idle. */
+	/* A stream whose slice is over somewhere leaves that to others as soon as it is idle. */
 	if (pick->data && pick->on >= 0 && best != pick->on) {
 		const struct btrfs_rr_mirror *on = &pick->mirrors[pick->on];
 		const u64 idle_ns = pick->now_ns + ((u64)on->wait << COST_SHIFT);

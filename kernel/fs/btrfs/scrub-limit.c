@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What a scrub leaves to others: the limit of its speed, and a hard disk that they
- * use as well.  Owns the sleep; how long that is, is in scrub-pace.c.
+ * use as well.  Owns the sleep; how long that is, is in scrub-bucket.c.
  */
 
 #include <linux/blkdev.h>
@@ -23,7 +23,7 @@ static u32 scrub_wakeups(void)
 }
 
 /* Wait until the limit of the device's speed lets so many bytes through. */
-void btrfs_scrub_throttle(struct btrfs_scrub_pace *pace, const struct btrfs_device *dev,
+void btrfs_scrub_throttle(struct btrfs_scrub_bucket *bucket, const struct btrfs_device *dev,
 			  u32 bytes)
 {
 	const u64 limit = READ_ONCE(dev->scrub_speed_max);
@@ -35,7 +35,7 @@ void btrfs_scrub_throttle(struct btrfs_scrub_pace *pace, const struct btrfs_devi
 
 	burst = btrfs_scrub_burst(btrfs_scrub_dev_rotates(dev), limit, scrub_wakeups());
 	now = ktime_get();
-	at = btrfs_scrub_pace(pace, now, bytes, limit, burst);
+	at = btrfs_scrub_take(bucket, now, bytes, limit, burst);
 	if (at <= now)
 		return;
 

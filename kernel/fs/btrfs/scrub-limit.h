@@ -10,7 +10,7 @@
 #include <linux/jiffies.h>
 #include <linux/sched.h>
 #include <linux/types.h>
-#include "scrub-pace.h"
+#include "scrub-bucket.h"
 #include "volumes.h"
 
 /* Tell a scrub of the device that it is not alone there. */
@@ -23,7 +23,7 @@ static inline void btrfs_scrub_see_others(struct btrfs_device *dev)
 }
 
 bool btrfs_scrub_dev_rotates(const struct btrfs_device *dev);
-void btrfs_scrub_throttle(struct btrfs_scrub_pace *pace, const struct btrfs_device *dev,
+void btrfs_scrub_throttle(struct btrfs_scrub_bucket *bucket, const struct btrfs_device *dev,
 			  u32 bytes);
 bool btrfs_scrub_makes_way(struct btrfs_device *dev);
 

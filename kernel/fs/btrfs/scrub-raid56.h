@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Scrub of RAID56: the pass over a block group (scrub-raid56.c) and the full
- * stripes it is made of (scrub-raid56-row.c).
+ * Scrub of RAID56: the scan over a block group (scrub-raid56.c) and the full
+ * stripes it is made of (scrub-full-stripe.c).
  */
 
 #ifndef BTRFS_SCRUB_RAID56_H
@@ -11,22 +11,22 @@
 #include <linux/completion.h>
 #include <linux/types.h>
 #include <linux/wait.h>
-#include "scrub-pass.h"
+#include "scrub-scan.h"
 #include "volumes.h"
 
 struct btrfs_block_group;
-struct btrfs_scrub_pace;
+struct btrfs_scrub_bucket;
 struct scrub_ctx;
 struct scrub_stripe;
 
 /* One full stripe. */
-struct scrub_row {
+struct scrub_full_stripe {
 	u32 nr;
 	/* Looking up what is in it failed. */
 	int error;
 	/* There is something in it, and parity that somebody wants checked. */
 	bool check_parity;
-	/* For each device of the chunk: does it take part in this row? */
+	/* For each device of the chunk: does it take part in this full stripe? */
 	bool *wanted;
 	/* Of data. */
 	struct scrub_stripe *stripes;
@@ -39,7 +39,7 @@ struct scrub_row {
 	bool parity_error;
 };
 
-struct scrub_pass {
+struct scrub_scan {
 	struct btrfs_block_group *bg;
 	struct btrfs_chunk_map *map;
 	/* Members wait here for the lead, or to be finished. */
@@ -50,35 +50,35 @@ struct scrub_pass {
 	u8 *unthrottled;
 
 	/* The rest is the leader's. */
-	struct scrub_row *rows;
+	struct scrub_full_stripe *full_stripes;
 	/* What parity has to be, a page of each kind. */
 	void *scratch;
 	void **pointers;
-	u32 last_row;
+	u32 last_full_stripe;
 
 	/* Protected by bg->lock. */
-	struct btrfs_scrub_turns turns;
+	struct btrfs_scrub_members members;
 };
 
-/* The device which has that stripe of the row. */
-static inline int scrub_row_device(const struct scrub_pass *pass,
-				   const struct scrub_row *row, int column)
+/* The device which has that stripe of the full stripe. */
+static inline int scrub_column_device(const struct scrub_scan *scan,
+				      const struct scrub_full_stripe *full, int column)
 {
-	return (row->nr + column) % pass->map->num_stripes;
+	return (full->nr + column) % scan->map->num_stripes;
 }
 
-int scrub_raid56_pass(struct scrub_ctx *sctx, struct btrfs_block_group *bg,
+int scrub_raid56_scan(struct scrub_ctx *sctx, struct btrfs_block_group *bg,
 		      struct btrfs_chunk_map *map, int member);
 
-int scrub_alloc_row(struct scrub_pass *pass, struct scrub_row *row);
-void scrub_free_row(struct scrub_pass *pass, struct scrub_row *row);
-int scrub_fill_row(struct scrub_ctx *sctx, struct scrub_pass *pass,
-		   struct scrub_row *row);
-void scrub_clear_row(struct scrub_pass *pass, struct scrub_row *row);
-void scrub_submit_row(struct scrub_ctx *sctx, struct scrub_pass *pass,
-		      struct scrub_row *row);
-void scrub_wait_row(struct scrub_pass *pass, struct scrub_row *row);
-int scrub_check_row_parity(struct scrub_pass *pass, struct scrub_row *row, int column);
+int scrub_alloc_full_stripe(struct scrub_scan *scan, struct scrub_full_stripe *full);
+void scrub_free_full_stripe(struct scrub_scan *scan, struct scrub_full_stripe *full);
+int scrub_fill_full_stripe(struct scrub_ctx *sctx, struct scrub_scan *scan,
+			   struct scrub_full_stripe *full);
+void scrub_clear_full_stripe(struct scrub_scan *scan, struct scrub_full_stripe *full);
+void scrub_submit_full_stripe(struct scrub_ctx *sctx, struct scrub_scan *scan,
+			      struct scrub_full_stripe *full);
+void scrub_wait_full_stripe(struct scrub_scan *scan, struct scrub_full_stripe *full);
+int scrub_check_parity(struct scrub_scan *scan, struct scrub_full_stripe *full, int column);
 
 /*
  * What scrub.c offers.  Its structures stay there.
@@ -121,7 +121,7 @@ int scrub_repair_parity(struct scrub_ctx *sctx, struct btrfs_device *dev,
 
 bool scrub_ctx_readonly(const struct scrub_ctx *sctx);
 bool scrub_ctx_is_behind(const struct scrub_ctx *sctx, u64 bg_start);
-struct btrfs_scrub_pace *scrub_ctx_pace(struct scrub_ctx *sctx);
+struct btrfs_scrub_bucket *scrub_ctx_bucket(struct scrub_ctx *sctx);
 void scrub_ctx_release_paths(struct scrub_ctx *sctx);
 void scrub_ctx_done(struct scrub_ctx *sctx, u64 physical);
 int should_cancel_scrub(const struct scrub_ctx *sctx);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * scrub-pass.c over random runs: devices join late, are cancelled, fail, and the
- * lead changes hands, while each row is given to each device once and in order.
+ * scrub-scan.c over random runs: devices join late, are cancelled, fail, and the
+ * lead changes hands, while each full stripe is given to each device once and in order.
  */
 #include <stdlib.h>
 
 #include "unit.h"
-#include "scrub-pass.h"
+#include "scrub-scan.h"
 #include "random.h"
 
 #define RUNS 2000
@@ -15,16 +15,16 @@
 #define RING 32
 
 struct taken {
-	u32 row;
+	u32 full;
 	bool wanted[MEMBERS];
 };
 
 struct run {
-	struct btrfs_scrub_turns *turns;
+	struct btrfs_scrub_members *members;
 	/* What has been taken and not given back, oldest first. */
 	struct taken ring[RING];
 	int in_ring;
-	/* The row each device has to be given next, and has to give back next. */
+	/* The full stripe each device has to be given next, and has to give back next. */
 	u32 next[MEMBERS], back[MEMBERS];
 	bool joined[MEMBERS], left[MEMBERS], quit[MEMBERS];
 	u32 rows_taken;
@@ -36,16 +36,16 @@ static void take(struct run *run)
 	int given = 0;
 
 	if (run->in_ring == RING ||
-	    !btrfs_scrub_take_row(run->turns, &taken->row, taken->wanted))
+	    !btrfs_scrub_take_next(run->members, &taken->full, taken->wanted))
 		return;
 	for (int i = 0; i < MEMBERS; i++) {
 		if (!taken->wanted[i])
 			continue;
 		given++;
 		assert_true(run->joined[i] && !run->left[i] && !run->quit[i]);
-		assert_int_equal(taken->row, run->next[i]++);
+		assert_int_equal(taken->full, run->next[i]++);
 	}
-	/* Each row is for somebody: the reads are not for nothing. */
+	/* Each full stripe is for somebody: the reads are not for nothing. */
 	assert_true(given > 0);
 	run->in_ring++;
 	run->rows_taken++;
@@ -61,22 +61,22 @@ static void give_back(struct run *run)
 	for (int i = 0; i < MEMBERS; i++) {
 		if (!oldest.wanted[i])
 			continue;
-		assert_false(btrfs_scrub_finished(run->turns, i));
-		assert_int_equal(oldest.row, run->back[i]++);
-		btrfs_scrub_give_back(run->turns, i);
+		assert_false(btrfs_scrub_finished(run->members, i));
+		assert_int_equal(oldest.full, run->back[i]++);
+		btrfs_scrub_give_back(run->members, i);
 	}
 }
 
 static void leave_if_finished(struct run *run, int i)
 {
-	if (!run->joined[i] || run->left[i] || run->turns->leader == i ||
-	    !btrfs_scrub_finished(run->turns, i))
+	if (!run->joined[i] || run->left[i] || run->members->leader == i ||
+	    !btrfs_scrub_finished(run->members, i))
 		return;
 	assert_int_equal(run->next[i], run->back[i]);
 	if (!run->quit[i])
-		assert_int_equal(run->next[i], run->turns->nr_rows);
+		assert_int_equal(run->next[i], run->members->nr_full_stripes);
 	run->left[i] = true;
-	btrfs_scrub_leave(run->turns, i);
+	btrfs_scrub_leave(run->members, i);
 }
 
 /* Who leads gives back what it has taken before it lets go. */
@@ -84,10 +84,10 @@ static void change_leader(struct run *run)
 {
 	while (run->in_ring)
 		give_back(run);
-	run->turns->leader = -1;
+	run->members->leader = -1;
 	for (int n = 0, i = rnd_below(MEMBERS); n < MEMBERS; n++, i = (i + 1) % MEMBERS) {
-		if (run->joined[i] && !run->left[i] && btrfs_scrub_can_lead(run->turns, i)) {
-			run->turns->leader = i;
+		if (run->joined[i] && !run->left[i] && btrfs_scrub_can_lead(run->members, i)) {
+			run->members->leader = i;
 			return;
 		}
 	}
@@ -100,12 +100,12 @@ static void step(struct run *run, bool may_quit)
 
 	if (what < 10 && !run->joined[i]) {
 		run->joined[i] = true;
-		btrfs_scrub_join(run->turns, i);
+		btrfs_scrub_join(run->members, i);
 	} else if (what < 12 && may_quit && run->joined[i] && !run->left[i]) {
 		run->quit[i] = true;
-		btrfs_scrub_quit(run->turns, i, -5);
-	} else if (what < 20 || run->turns->leader < 0 ||
-		   !btrfs_scrub_wants_rows(run->turns, run->turns->leader)) {
+		btrfs_scrub_quit(run->members, i, -5);
+	} else if (what < 20 || run->members->leader < 0 ||
+		   !btrfs_scrub_wants_more(run->members, run->members->leader)) {
 		change_leader(run);
 	} else if (what < 600) {
 		take(run);
@@ -117,12 +117,12 @@ static void step(struct run *run, bool may_quit)
 
 static void one_run(bool may_quit)
 {
-	struct run run = { .turns = calloc(1, sizeof(*run.turns) +
-						      MEMBERS * sizeof(run.turns->member[0])) };
+	struct run run = { .members = calloc(1, sizeof(*run.members) +
+							MEMBERS * sizeof(run.members->member[0])) };
 	int left = 0;
 
-	assert_non_null(run.turns);
-	btrfs_scrub_turns_init(run.turns, MEMBERS, 1 + rnd_below(MAX_ROWS));
+	assert_non_null(run.members);
+	btrfs_scrub_members_init(run.members, MEMBERS, 1 + rnd_below(MAX_ROWS));
 	for (int n = 0; left < MEMBERS; n++) {
 		assert_true(n < 1000000);
 		step(&run, may_quit);
@@ -130,8 +130,8 @@ static void one_run(bool may_quit)
 		for (int i = 0; i < MEMBERS; i++)
 			left += run.left[i];
 	}
-	assert_int_equal(run.turns->nr_present, 0);
-	free(run.turns);
+	assert_int_equal(run.members->nr_present, 0);
+	free(run.members);
 }
 
 static void test_each_row_once(void **state)
@@ -141,49 +141,49 @@ static void test_each_row_once(void **state)
 		one_run(n % 2);
 }
 
-/* Who joins late is read the rows it has missed, and nothing else is read twice. */
+/* Who joins late is read the full stripes it has missed, and nothing else is read twice. */
 static void test_late_one_costs_what_it_missed(void **state)
 {
-	struct run run = { .turns = calloc(1, sizeof(*run.turns) +
-						      MEMBERS * sizeof(run.turns->member[0])) };
+	struct run run = { .members = calloc(1, sizeof(*run.members) +
+							MEMBERS * sizeof(run.members->member[0])) };
 
 	(void)state;
-	assert_non_null(run.turns);
-	btrfs_scrub_turns_init(run.turns, MEMBERS, 100);
+	assert_non_null(run.members);
+	btrfs_scrub_members_init(run.members, MEMBERS, 100);
 	run.joined[0] = run.joined[1] = true;
-	btrfs_scrub_join(run.turns, 0);
-	run.turns->leader = 0;
+	btrfs_scrub_join(run.members, 0);
+	run.members->leader = 0;
 	for (int n = 0; n < 30; n++) {
 		take(&run);
 		give_back(&run);
 	}
-	btrfs_scrub_join(run.turns, 1);
+	btrfs_scrub_join(run.members, 1);
 	for (int n = 0; n < 200; n++) {
 		take(&run);
 		give_back(&run);
 	}
 	assert_int_equal(run.rows_taken, 130);
-	assert_true(btrfs_scrub_finished(run.turns, 0) && btrfs_scrub_finished(run.turns, 1));
-	free(run.turns);
+	assert_true(btrfs_scrub_finished(run.members, 0) && btrfs_scrub_finished(run.members, 1));
+	free(run.members);
 }
 
 /* Who quits without an error has the one it had, or will have. */
 static void test_first_error_counts(void **state)
 {
-	struct btrfs_scrub_turns *turns = calloc(1, sizeof(*turns) + sizeof(turns->member[0]));
+	struct btrfs_scrub_members *members = calloc(1, sizeof(*members) + sizeof(members->member[0]));
 
 	(void)state;
-	assert_non_null(turns);
-	btrfs_scrub_turns_init(turns, 1, 10);
-	btrfs_scrub_join(turns, 0);
-	btrfs_scrub_quit(turns, 0, 0);
-	assert_true(btrfs_scrub_finished(turns, 0));
-	assert_int_equal(turns->member[0].error, 0);
-	btrfs_scrub_quit(turns, 0, -5);
-	btrfs_scrub_quit(turns, 0, -12);
-	btrfs_scrub_quit(turns, 0, 0);
-	assert_int_equal(turns->member[0].error, -5);
-	free(turns);
+	assert_non_null(members);
+	btrfs_scrub_members_init(members, 1, 10);
+	btrfs_scrub_join(members, 0);
+	btrfs_scrub_quit(members, 0, 0);
+	assert_true(btrfs_scrub_finished(members, 0));
+	assert_int_equal(members->member[0].error, 0);
+	btrfs_scrub_quit(members, 0, -5);
+	btrfs_scrub_quit(members, 0, -12);
+	btrfs_scrub_quit(members, 0, 0);
+	assert_int_equal(members->member[0].error, -5);
+	free(members);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * scrub-pace.h: what is let through is the limit, in bursts of the size that is
+ * scrub-bucket.h: what is let through is the limit, in bursts of the size that is
  * asked for, whatever comes in between.
  */
 #include <linux/minmax.h>
@@ -8,7 +8,7 @@
 #include <linux/time64.h>
 
 #include "unit.h"
-#include "scrub-pace.h"
+#include "scrub-bucket.h"
 #include "random.h"
 
 #define MIB ((u64)SZ_1M)
@@ -35,18 +35,18 @@ static void test_limit_is_exact(void **state)
 	for (unsigned int n = 0; n < 2 * NR_LIMITS; n++) {
 		const u64 limit = limits[n / 2], bytes = 20 * limit / GROUP * GROUP;
 		const u32 burst = btrfs_scrub_burst(n % 2, limit, FINE);
-		struct btrfs_scrub_pace pace = { 0 };
+		struct btrfs_scrub_bucket bucket = { 0 };
 		s64 now = NSEC_PER_SEC;
 
 		for (u64 done = 0; done < bytes; done += GROUP)
-			now = btrfs_scrub_pace(&pace, now, GROUP, limit, burst);
+			now = btrfs_scrub_take(&bucket, now, GROUP, limit, burst);
 		assert_in_range(now - NSEC_PER_SEC + time_of(max_t(u32, burst, GROUP), limit) + 1000000,
 				time_of(bytes, limit),
 				time_of(bytes + burst, limit) + 2000000);
 	}
 }
 
-/* Cancelling and commits wait for a burst; a hard disk has large ones if these pass soon. */
+/* Cancelling and commits wait for a burst; a hard disk has large ones if these scan soon. */
 static void test_bursts(void **state)
 {
 	(void)state;
@@ -72,13 +72,13 @@ static void test_ticks(void **state)
 	for (unsigned int n = 0; n < 2 * NR_LIMITS; n++) {
 		const u64 limit = limits[n / 2], bytes = 20 * limit / GROUP * GROUP;
 		const u32 burst = btrfs_scrub_burst(n % 2, limit, 50);
-		struct btrfs_scrub_pace pace = { 0 };
+		struct btrfs_scrub_bucket bucket = { 0 };
 		s64 now = NSEC_PER_SEC;
 
 		if (limit > 1024 * MIB)
 			continue;
 		for (u64 done = 0; done < bytes; done += GROUP) {
-			const s64 at = btrfs_scrub_pace(&pace, now, GROUP, limit, burst);
+			const s64 at = btrfs_scrub_take(&bucket, now, GROUP, limit, burst);
 
 			if (at > now)
 				now = (at + tick - 1) / tick * tick + (rnd_below(10) ? 0 : tick);
@@ -90,14 +90,14 @@ static void test_ticks(void **state)
 /* A run with pauses of all lengths, among them those of others that read. */
 static void one_run_with_pauses(u64 limit, u32 burst)
 {
-	struct btrfs_scrub_pace pace = { 0 };
+	struct btrfs_scrub_bucket bucket = { 0 };
 	const s64 start = 1 + rnd_below(2000000000);
 	s64 now = start, begun = 0;
 	u64 done = 0;
 
 	for (int n = 0; n < 2000; n++) {
-		const u32 bytes = (1 + rnd_below(8)) * 65536, left = pace.left;
-		const s64 at = btrfs_scrub_pace(&pace, now, bytes, limit, burst);
+		const u32 bytes = (1 + rnd_below(8)) * 65536, left = bucket.left;
+		const s64 at = btrfs_scrub_take(&bucket, now, bytes, limit, burst);
 
 		assert_in_range(at - now, 0, NSEC_PER_SEC);
 		now = at;
@@ -132,11 +132,11 @@ static void test_lost_time(void **state)
 
 	(void)state;
 	for (int n = 0; n < 3; n++) {
-		struct btrfs_scrub_pace pace = { 0 };
+		struct btrfs_scrub_bucket bucket = { 0 };
 		s64 now = NSEC_PER_SEC;
 
 		for (int i = 0; i < 1000; i++) {
-			now = btrfs_scrub_pace(&pace, now, SZ_256K, limit, SZ_256K);
+			now = btrfs_scrub_take(&bucket, now, SZ_256K, limit, SZ_256K);
 			if (i == 400)
 				now += lost[n];
 		}
@@ -149,7 +149,7 @@ static void test_lost_time(void **state)
 /* Somebody changes the limit all the time, and signals end the sleep. */
 static void test_any_limit(void **state)
 {
-	struct btrfs_scrub_pace pace = { 0 };
+	struct btrfs_scrub_bucket bucket = { 0 };
 	s64 now = 1;
 
 	(void)state;
@@ -157,7 +157,7 @@ static void test_any_limit(void **state)
 		const u64 limit = rnd_wide();
 		s64 at;
 
-		at = btrfs_scrub_pace(&pace, now, (1 + rnd_below(128)) * 4096, limit ?: 1,
+		at = btrfs_scrub_take(&bucket, now, (1 + rnd_below(128)) * 4096, limit ?: 1,
 				      btrfs_scrub_burst(n % 2, limit, FINE));
 		assert_in_range(at - now, 0, NSEC_PER_SEC);
 		now += rnd_below(2) ? at - now : (s64)rnd_below(1000);
