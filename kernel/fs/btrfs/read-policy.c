@@ -276,8 +276,8 @@ static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 	pick->window = max_t(u32, READ_ONCE(slot->window), min_t(u32, units / 4, U8_MAX));
 	pick->slice = pick->window * 4 * 15 / 16 / (max(nr_free, 2U) - 1);
 	pick->slice = max_t(u32, pick->slice,
-			   div_u64((u64)on->speed.seek_ns * 3 / 2, on->speed.unit_ns));
-	/* Who waits for each read gains nothing by slices, but by a faster disk in the long run. */
+			    div_u64((u64)on->speed.seek_ns * 3 / 2, on->speed.unit_ns));
+	/* A stream that waits for each read gains in the long run by a faster disk. */
 	if (!on->wait)
 		pick->slice = max_t(u32, pick->slice, READ_ONCE(slot->run));
 	if (pick->slice > since)

@@ -9,7 +9,7 @@
 #include <linux/types.h>
 
 struct btrfs_scrub_bucket {
-	/* Theoretical arrival time: what was read is within the limit then. 0 before the first burst. */
+	/* Theoretical arrival time of the next burst, 0 before the first one. */
 	s64 tat;
 	/* When the last burst began, and what may still be read of it. */
 	s64 begun;

@@ -189,11 +189,16 @@ static void scrub_fail_full_stripe(struct scrub_scan *scan, struct scrub_full_st
 	spin_unlock(&scan->bg->lock);
 }
 
+static struct scrub_full_stripe *scrub_full_stripe_nr(struct scrub_scan *scan, u32 nr)
+{
+	return &scan->full_stripes[nr % SCRUB_FULL_STRIPES];
+}
+
 /* Fill some full stripes, returns how many. */
 static int scrub_fill_full_stripes(struct scrub_ctx *sctx, struct scrub_scan *scan, u32 first)
 {
 	for (int i = 0; i < SCRUB_STRIPES_PER_PLUG; i++) {
-		struct scrub_full_stripe *full = &scan->full_stripes[(first + i) % SCRUB_FULL_STRIPES];
+		struct scrub_full_stripe *full = scrub_full_stripe_nr(scan, first + i);
 
 		if (!scrub_take_full_stripe(scan, full))
 			return i;
@@ -226,7 +231,7 @@ static void scrub_submit_full_stripes(struct scrub_ctx *sctx, struct scrub_scan 
 
 	blk_start_plug(&plug);
 	for (int i = 0; i < nr; i++)
-		scrub_submit_full_stripe(sctx, scan, &scan->full_stripes[(first + i) % SCRUB_FULL_STRIPES]);
+		scrub_submit_full_stripe(sctx, scan, scrub_full_stripe_nr(scan, first + i));
 	blk_finish_plug(&plug);
 }
 
@@ -336,7 +341,7 @@ static void scrub_lead_scan(struct scrub_ctx *sctx, struct scrub_scan *scan)
 		const u32 needed = wait ? SCRUB_FULL_STRIPES : SCRUB_STRIPES_PER_PLUG;
 
 		while (filled - retired > SCRUB_FULL_STRIPES - needed)
-			scrub_retire_full_stripe(scan, &scan->full_stripes[retired++ % SCRUB_FULL_STRIPES]);
+			scrub_retire_full_stripe(scan, scrub_full_stripe_nr(scan, retired++));
 		if (wait || atomic_read(&fs_info->scrub_pause_req)) {
 			scrub_ctx_release_paths(sctx);
 			scrub_pause_on(fs_info);
@@ -353,7 +358,7 @@ static void scrub_lead_scan(struct scrub_ctx *sctx, struct scrub_scan *scan)
 		filled += nr;
 	}
 	while (retired != filled)
-		scrub_retire_full_stripe(scan, &scan->full_stripes[retired++ % SCRUB_FULL_STRIPES]);
+		scrub_retire_full_stripe(scan, scrub_full_stripe_nr(scan, retired++));
 
 	scrub_ctx_release_paths(sctx);
 }
