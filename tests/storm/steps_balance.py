@@ -7,7 +7,7 @@ import layout
 import machine
 from base import Step, btrfs, no_space
 from machine import MNT
-from steps_device import short_of_room
+from steps_device import short_of_space
 
 
 class Balance(Step):
@@ -28,7 +28,7 @@ class Balance(Step):
         if m.cancelled and 'Invalid argument' in result.out:
             return 'a cancel is left over'
         if no_space(result):
-            return short_of_room(m, before) or (m.full and 'full') or None
+            return short_of_space(m, before) or (m.full and 'full') or None
         if m.swap and 'busy' in result.out.lower():
             return 'swap file'
         return None
@@ -71,7 +71,7 @@ class Convert(Step):
                     used = sum(c.length for c in before.chunks.values() if c.kind == word)
                     if before.space(word, profile, m.present()) < used + (128 << 20):
                         return '%s is short of space' % word
-            return short_of_room(m, before)
+            return short_of_space(m, before)
         if m.swap and 'busy' in result.out.lower():
             return 'swap file'
         return None
@@ -105,7 +105,7 @@ class Preferred(Step):
             if int(lacking[4]) == counts[0 if lacking[1] == 'Data' else 1] < int(lacking[3]):
                 return 'says what roles lack'
         if no_space(result):
-            return short_of_room(m, before)
+            return short_of_space(m, before)
         return None
 
 
@@ -145,7 +145,7 @@ class BalanceControl(Step):
         if m.cancelled and 'Invalid argument' in result.out:
             return 'a cancel is left over'
         if no_space(result):
-            return short_of_room(m, before)
+            return short_of_space(m, before)
         if m.swap and 'busy' in result.out.lower():
             return 'swap file'
         return None
@@ -193,7 +193,7 @@ class Scrub(Step):
         if m.damaged and a['ro'] and 'no errors found' not in result.out:
             return 'damage, read-only'
         if no_space(result):    # block groups with parity must become read-only
-            return short_of_room(m, before) or (m.full and 'full') or None
+            return short_of_space(m, before) or (m.full and 'full') or None
         if not a['ro'] and refused_for_seeds(m, result):
             return 'devices of a seed are not repaired'
         # The stock kernel compares the fsid of super and tree blocks of a seed with the new one.

@@ -11,7 +11,7 @@ from machine import Finding, MNT
 MIB = 1 << 20
 
 
-def room_without(m, before, devids, resized=None):
+def space_without(m, before, devids, resized=None):
     """Could the chunks of these devices find space on the others?  None, or why
     it is short.  By kind; with a margin of one chunk."""
     writable = [d for d in m.present() if d not in devids]
@@ -40,7 +40,7 @@ def writable_kinds(m, before):
     return None
 
 
-def short_of_room(m, before):
+def short_of_space(m, before):
     """Is there no space for one more chunk of some kind?"""
     for kind in ('data', 'metadata', 'mixed', 'system'):
         for profile in before.profiles(kind):
@@ -124,7 +124,7 @@ class Remove(Step):
 
     def excuse(self, m, a, result, before):
         if no_space(result):
-            return room_without(m, before, [a['devid']]) or writable_kinds(m, before)
+            return space_without(m, before, [a['devid']]) or writable_kinds(m, before)
         if m.cancelled and 'canceled' in result.out:
             return 'a cancel is left over'
         if m.swap and 'busy' in result.out.lower():
@@ -198,7 +198,7 @@ class Replace(Step):
         if sum(before.devices[d].free() for d in m.present() if d in before.devices) < 64 * MIB:
             return 'no space at all'
         if m.mixed() or all(m.devs[d]['role'] == 'data-preferred' for d in m.present()):
-            return short_of_room(m, before)
+            return short_of_space(m, before)
         return None
 
     def effect(self, m, a, result):
@@ -250,9 +250,9 @@ class Resize(Step):
         if no_space(result) and a['size'] < m.devs[a['devid']]['size']:
             freed = before.devices[a['devid']].free()
             if freed < m.devs[a['devid']]['size'] - a['size'] + 64 * MIB:
-                return room_without(m, before, [a['devid']]) or writable_kinds(m, before) or \
+                return space_without(m, before, [a['devid']]) or writable_kinds(m, before) or \
                     'the device is short of space'
-            return room_without(m, before, [a['devid']])
+            return space_without(m, before, [a['devid']])
         if m.cancelled and 'canceled' in result.out:
             return 'a cancel is left over'
         if m.swap and 'busy' in result.out.lower():

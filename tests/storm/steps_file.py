@@ -32,7 +32,7 @@ def put(path, change):
             file.write(content.produce(seed, size))
 
 
-def room_for(m, before, need):
+def space_for(m, before, need):
     """Must writes of so much succeed?"""
     fs = os.statvfs(MNT)
     if fs.f_bavail * fs.f_frsize < 2 * need + 64 * MIB:
@@ -54,7 +54,7 @@ class FileStep(Step):
             return Result(error.errno or 1, error.strerror or str(error))
 
     def excuse(self, m, a, result, before):
-        if no_space(result) and (m.full or m.ballast or not room_for(m, before, self.need)):
+        if no_space(result) and (m.full or m.ballast or not space_for(m, before, self.need)):
             return 'no space'
         if 'quota' in result.out:
             return 'quota'

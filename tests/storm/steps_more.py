@@ -9,7 +9,7 @@ import machine
 import mounting
 from base import Step, btrfs, no_space
 from machine import MNT, Result
-from steps_device import Remove, new_devid, room_without, writable_kinds
+from steps_device import Remove, new_devid, space_without, writable_kinds
 from steps_file import Change, FileStep, path_of
 
 MIB = 1 << 20

@@ -284,7 +284,7 @@ lab_fsync_latency() {
 }
 
 # Can metadata grow to more than ten times its size?
-lab_metadata_has_room() {
+lab_metadata_has_space() {
 	btrfs --format json device policy usage -c "$LAB_MNT" | tr -d ' ,"' |
 		awk -F: '$1 == "metadata-used" { used = $2 } $1 == "metadata-more" { more = $2 }
 			END { exit !(used && more >= 10 * used) }'

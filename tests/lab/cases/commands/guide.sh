@@ -50,7 +50,7 @@ after() {
 			try 'metadata is on the SSDs alone' on_ssds
 			[ "$page" = man/btrfs-device-policy.rst ] || try 'the guide shows these bars' bars_are_shown
 		fi ;;
-	*'usage -T -c'*) try 'metadata can grow to more than ten times its size' lab_metadata_has_room ;;
+	*'usage -T -c'*) try 'metadata can grow to more than ten times its size' lab_metadata_has_space ;;
 	*'policy restore'*)
 		is "$(btrfs device policy get readahead "$LAB_MNT")" 16777216 'restored' ;;
 	*'get read-policy'*) is "$said" roundrobin 'get says roundrobin' ;;

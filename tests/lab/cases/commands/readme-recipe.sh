@@ -32,7 +32,7 @@ while read -r command <&3; do
 	is $? 0 "$command" || diag "$said"
 	is "$(grep -c WARNING <<< "$said")" 0 "$command: no warning"
 done 3< <(commands)
-try 'metadata can grow to more than ten times its size' lab_metadata_has_room
+try 'metadata can grow to more than ten times its size' lab_metadata_has_space
 is "$(fill d 60000)" all 'more files than the SSDs have metadata for'
 btrfs device policy usage -c -T "$LAB_MNT" > /tmp/usage
 is $? 0 'usage -c: no complaint' || diag "$(cat /tmp/usage)"
