@@ -11,7 +11,7 @@
 
 #define RUNS 2000
 #define MEMBERS 6
-#define MAX_ROWS 200
+#define MAX_FULL_STRIPES 200
 #define RING 32
 
 struct taken {
@@ -27,7 +27,7 @@ struct run {
 	/* The full stripe each device has to be given next, and has to give back next. */
 	u32 next[MEMBERS], back[MEMBERS];
 	bool joined[MEMBERS], left[MEMBERS], quit[MEMBERS];
-	u32 rows_taken;
+	u32 full_stripes_taken;
 };
 
 static void take(struct run *run)
@@ -48,7 +48,7 @@ static void take(struct run *run)
 	/* Each full stripe is for somebody: the reads are not for nothing. */
 	assert_true(given > 0);
 	run->in_ring++;
-	run->rows_taken++;
+	run->full_stripes_taken++;
 }
 
 static void give_back(struct run *run)
@@ -122,7 +122,7 @@ static void one_run(bool may_quit)
 	int left = 0;
 
 	assert_non_null(run.members);
-	btrfs_scrub_members_init(run.members, MEMBERS, 1 + rnd_below(MAX_ROWS));
+	btrfs_scrub_members_init(run.members, MEMBERS, 1 + rnd_below(MAX_FULL_STRIPES));
 	for (int n = 0; left < MEMBERS; n++) {
 		assert_true(n < 1000000);
 		step(&run, may_quit);
@@ -134,7 +134,7 @@ static void one_run(bool may_quit)
 	free(run.members);
 }
 
-static void test_each_row_once(void **state)
+static void test_each_full_stripe_once(void **state)
 {
 	(void)state;
 	for (int n = 0; n < RUNS; n++)
@@ -162,7 +162,7 @@ static void test_late_one_costs_what_it_missed(void **state)
 		take(&run);
 		give_back(&run);
 	}
-	assert_int_equal(run.rows_taken, 130);
+	assert_int_equal(run.full_stripes_taken, 130);
 	assert_true(btrfs_scrub_finished(run.members, 0) && btrfs_scrub_finished(run.members, 1));
 	free(run.members);
 }
@@ -189,7 +189,7 @@ static void test_first_error_counts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_row_once),
+		cmocka_unit_test(test_each_full_stripe_once),
 		cmocka_unit_test(test_late_one_costs_what_it_missed),
 		cmocka_unit_test(test_first_error_counts),
 	};
