@@ -240,6 +240,7 @@ static bool scrub_parity_differs(struct scrub_scan *scan, struct scrub_full_stri
 int scrub_check_parity(struct scrub_scan *scan, struct scrub_full_stripe *full, int column)
 {
 	struct btrfs_fs_info *fs_info = scan->bg->fs_info;
+	struct scrub_ctx *leader = scan->sctxs[scan->members.leader];
 	const int device = scrub_column_device(scan, full, column);
 	const u64 logical = scrub_column_logical(scan, full, 0);
 	const int nr_sectors = BTRFS_STRIPE_LEN / fs_info->sectorsize;
@@ -273,7 +274,9 @@ int scrub_check_parity(struct scrub_scan *scan, struct scrub_full_stripe *full, 
 		return 0;
 	if (scrub_ctx_readonly(scan->sctxs[device]))
 		return 0;
-	return scrub_repair_parity(scan->sctxs[scan->members.leader],
-				   scan->map->stripes[device].dev, scan->map, logical,
+	/* In a writeable block group what was rebuilt may be old by now. */
+	if (rebuilt && scrub_ctx_bg_writeable(leader))
+		return 0;
+	return scrub_repair_parity(leader, scan->map->stripes[device].dev, scan->map, logical,
 				   rebuilt, &sectors);
 }

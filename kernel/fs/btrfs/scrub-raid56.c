@@ -338,11 +338,14 @@ static void scrub_lead_scan(struct scrub_ctx *sctx, struct scrub_scan *scan)
 
 	while (!should_cancel_scrub(sctx)) {
 		const bool wait = scrub_others_are_behind(scan);
-		const u32 needed = wait ? SCRUB_FULL_STRIPES : SCRUB_STRIPES_PER_PLUG;
+		const bool pause = wait || atomic_read(&fs_info->scrub_pause_req);
+		/* What a commit frees in a writeable block group can be used again afterwards. */
+		const bool drain = wait || (pause && scrub_ctx_bg_writeable(sctx));
+		const u32 needed = drain ? SCRUB_FULL_STRIPES : SCRUB_STRIPES_PER_PLUG;
 
 		while (filled - retired > SCRUB_FULL_STRIPES - needed)
 			scrub_retire_full_stripe(scan, scrub_full_stripe_nr(scan, retired++));
-		if (wait || atomic_read(&fs_info->scrub_pause_req)) {
+		if (pause) {
 			scrub_ctx_release_paths(sctx);
 			scrub_pause_on(fs_info);
 			if (wait)

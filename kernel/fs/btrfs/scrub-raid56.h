@@ -120,6 +120,7 @@ int scrub_repair_parity(struct scrub_ctx *sctx, struct btrfs_device *dev,
 			struct scrub_stripe *data, unsigned long *extent_bitmap);
 
 bool scrub_ctx_readonly(const struct scrub_ctx *sctx);
+bool scrub_ctx_bg_writeable(const struct scrub_ctx *sctx);
 bool scrub_ctx_is_behind(const struct scrub_ctx *sctx, u64 bg_start);
 struct btrfs_scrub_bucket *scrub_ctx_bucket(struct scrub_ctx *sctx);
 void scrub_ctx_release_paths(struct scrub_ctx *sctx);

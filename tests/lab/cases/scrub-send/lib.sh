@@ -31,6 +31,7 @@ declare -A models=(
 	[few]=ssd:size=4G,channels=4,read=60us
 	[nvme]=nvme:size=4G
 	[uneven]='hdd:size=2G ssd:size=2G hdd:size=1G,rpm=5400,rate=110M nvme:size=512M'
+	[small]='hdd:size=1G hdd:size=1G hdd:size=512M hdd:size=256M'
 )
 
 # disks MODEL SEED COUNT: the options of `lab run`

@@ -200,6 +200,30 @@ uneven() {
 	in_range "$(value patched ms)" 1 "$(value stock ms)" "$1, uneven disks: not longer than by stock"
 }
 
+# Too few devices have space for another chunk, so that the only block group of trees, and
+# that of the chunk tree, stay writeable. Their blocks are checked and repaired all the same.
+no_room() {
+	local made what='raid6, no space for another chunk'
+
+	prepare small 1 4 big:400 raid6/raid6
+	made=$(made_content 4)
+	machine "$patched" "$work/made" small 1 4 -- "$here/guest" extents >"$work/extents" 2>"$work/log"
+	in_range "$(awk '{ last[$1] = $2 + $3 } END { print last[3] }' "$work/extents")" $((510 << 20)) $((512 << 20)) \
+		"$what: the third device has none"
+	rm -rf "$work/before"
+	cp -r --sparse=always "$work/made" "$work/before"
+	"$here/damage.pl" write "$work/made" 5 0 2 <"$work/extents" >"$work/places"
+	machine "$patched" "$work/made" small 1 4 --env TWICE=yes -- "$here/guest" scrub >"$work/patched" 2>"$work/log" ||
+		{ not_ok "$what"; diag "$(tail -n 30 "$work/log")"; return; }
+	is "$(value patched status)" 0 "$what: scrub goes to the end"
+	in_range "$(value patched counters | grep -o 'verify_errors:[0-9]*' | cut -d: -f2)" 1 1000 "$what: errors in trees"
+	is "$(value patched content)" "$made" "$what: content"
+	is "$(value patched again | grep -oE '(csum|verify|uncorrectable)_errors:[0-9]+' | paste -sd,)" \
+		csum_errors:0,verify_errors:0,uncorrectable_errors:0 "$what: a second scrub finds nothing"
+	in_range "$("$here/damage.pl" restored "$work/made" "$work/before" <"$work/places" | wc -l)" 1500 100000 \
+		"$what: blocks repaired, half of them parity"
+}
+
 # clean WHAT NAME: the files are as they were, and scrub finds nothing
 clean() {
 	is "$(value "$2" content)" "$made" "$1: content"
@@ -342,6 +366,7 @@ device_goes_from_who_waits
 one_reads_only raid5
 one_reads_only raid6
 roles raid5
+no_room
 [ -z "$ALONE" ] || { done_testing; exit; }
 
 beyond_repair raid5 1 2
