@@ -94,6 +94,8 @@ class Lose(Step):
         return self.candidates(m)
 
     def fits(self, m, a):
+        """The commit may put new chunks on the device: first that, then the answer."""
+        os.sync()
         return a['devid'] in self.candidates(m)
 
     def draw(self, m, rng):

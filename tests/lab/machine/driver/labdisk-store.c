@@ -11,6 +11,8 @@
 
 /* Pieces of memory moved at once; what fits on a stack. */
 #define VECTORS	64
+/* A drive's cache is no larger than this; what does not fit is on the media. */
+#define CACHE_BYTES	(256 << 20)
 
 /* The page at pos of one of the two sets, made if it is not there. */
 static void *page_get(struct xarray *xa, u64 pos)
@@ -148,6 +150,7 @@ static int cache_flush(struct lab_disk *l, enum lab_cut how, u64 seed)
 		xa_erase(&l->cache, i);
 		free_page((unsigned long)v.iov_base);
 	}
+	l->cache_bytes = 0;
 	return ret;
 }
 
@@ -169,6 +172,15 @@ static int discard(struct lab_disk *l, u64 pos, u64 len)
 		return lab_host_discard(l, pos, len);
 	pages_drop(&l->pages, pos, len);
 	return 0;
+}
+
+/* Before the cache takes the data of a write. */
+static int cache_make_room(struct lab_disk *l, struct request *rq)
+{
+	if (!l->model->p.vol || !op_is_write(req_op(rq)))
+		return 0;
+	l->cache_bytes += blk_rq_bytes(rq);
+	return l->cache_bytes > CACHE_BYTES ? cache_flush(l, LAB_CUT_KEEP, 0) : 0;
 }
 
 static int move(struct lab_disk *l, struct request *rq, struct kvec *v, int n,
@@ -220,7 +232,7 @@ int lab_store_request(struct lab_disk *l, struct request *rq)
 		ret = discard(l, pos, blk_rq_bytes(rq));
 		break;
 	default:
-		ret = transfer(l, rq, pos);
+		ret = cache_make_room(l, rq) ?: transfer(l, rq, pos);
 	}
 	if (l->model->p.vol)
 		mutex_unlock(&l->cache_lock);

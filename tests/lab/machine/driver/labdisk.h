@@ -54,6 +54,7 @@ struct lab_disk {
 	struct file *host_dev;
 	struct mutex cache_lock;	/* volatile pages */
 	struct xarray cache;		/* written and not flushed, if modelled */
+	u64 cache_bytes;		/* written since it was empty */
 };
 
 /* labdisk-store.c */
