@@ -11,10 +11,10 @@ import machine
 import mounting
 from machine import Finding, MNT
 
-# Lines of the kernel's log that no step may cause.
+# Lines of the kernel's log that no step may cause. A task that is killed discards no more (-512).
 BAD = re.compile(r'forced readonly|Transaction aborted|transaction aborted|BTRFS critical|BUG:|'
                  r'WARNING:|KASAN|UBSAN|assertion failed|remounting read-only|corrupt leaf|'
-                 r'errno=-|Oops|possible circular|parent transid verify failed|checksum verify failed|'
+                 r'errno=-(?!512)|Oops|possible circular|parent transid verify failed|checksum verify failed|'
                  r'csum failed|unable to find logical|BTRFS error .*bdev .* errs:|reserved space leaked')
 # The stock kernel does not give back the quota of dirty data when a transaction was
 # aborted.  A kernel with BTRFS_DEBUG warns before it says so in a line of its own.

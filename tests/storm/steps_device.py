@@ -26,7 +26,18 @@ def space_without(m, before, devids, resized=None):
             space = before.space(kind, profile, writable)
             if space < 2 * need + largest + 64 * MIB:
                 return '%s is short of space' % kind
+            if kind == 'data' and narrow(layout.PROFILES[profile], writable):
+                return 'no chunk holds the largest extent'
     return None
+
+
+def narrow(profile, writable):
+    """Has what was moved so far left chunks across all devices that are smaller than an extent
+    of fallocate, which is moved whole?"""
+    now = machine.chunk_tree()
+    free = [now.devices[d].free() for d in writable if now.devices[d].free() > MIB]
+    width = len(free) - len(free) % profile.step - profile.parity
+    return profile.striped and bool(free) and min(free) * width // profile.copies < 256 * MIB
 
 
 def writable_kinds(m, before):
