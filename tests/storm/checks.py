@@ -92,10 +92,13 @@ def roles(m):
 def new_chunks(m, before, now):
     """Chunks made by the step are where the roles allow them.  Metadata goes elsewhere
     rather than to abort a transaction."""
+    for devid, device in before.devices.items():    # a lazy step has not written them
+        device.role = m.devs[devid]['role'] if devid in m.devs else device.role
     for start, c in now.chunks.items():
         if start in before.chunks or m.mixed():
             continue
-        if c.kind != 'data' and now.space(c.kind, c.profile.name, m.present()) < LITTLE_SPACE:
+        if c.kind != 'data' and any(state.space(c.kind, c.profile.name, m.present()) < LITTLE_SPACE
+                                    for state in (before, now)):
             continue
         for devid in c.devids():
             if layout.rank(m.devs[devid]['role'], c.kind) is None:

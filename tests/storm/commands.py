@@ -72,11 +72,15 @@ def kernel_name(options):
     return os.path.basename(os.path.dirname(options.kernel))
 
 
+# Of the test itself, and of what the stock kernel knows nothing of.
+OURS = ('the test itself', 'chunk on an excluded device', 'role ', 'misplaced')
+
+
 def classify(record, options):
     """A fault that the stock kernel has, too, is none of the series.  It may have another
     layout after the same steps, so it also does the last one on what the others left."""
     finding = record['finding']
-    if not finding or not os.path.exists(options.compared) or finding['kind'].startswith('the test itself'):
+    if not finding or not os.path.exists(options.compared) or finding['kind'].startswith(OURS):
         return
     plain = runner.Options(options.compared, '', options.timeout, options.cpus)
     other = runner.play(plain, {'seed': record['seed'], 'array': record['array'],

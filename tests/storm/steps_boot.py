@@ -4,14 +4,13 @@
 import mmap
 import os
 import random
-import re
 
 import checks
 import machine
 import mounting
 from base import Step, btrfs
 from machine import MNT, Result
-from steps_balance import refused_for_seeds
+from steps_balance import mend
 from steps_mount import CRASH_NOISE, Fail, Lose
 
 BLOCK = 4096
@@ -62,29 +61,22 @@ class Rot(Step):
     noise = CRASH_NOISE + r'|transid|checksum|corrupt|read error corrected|bad tree block|fixup|level verify'
 
     needs = Lose.needs + ('writable', 'complete')
-    candidates, choice, few = Fail.candidates, Fail.choice, True
+    candidates, choice, fits, few = Fail.candidates, Fail.choice, Fail.fits, True
 
     def draw(self, m, rng):
         return {'devid': rng.choice(self.candidates(m)), 'seed': rng.randint(1, 1 << 30),
                 'blocks': rng.choice([1, 10, 200])}
 
-    def fits(self, m, a):
-        return a['devid'] in self.candidates(m)
-
     def act(self, m, a):
         machine.sync()
+        if a['devid'] not in self.candidates(m):    # a load has put the only copy of something there
+            return Result(0, '')
         m.damaged = True
         self.spoil(m, a)
         wrong = self.read_all(m)
         if wrong:
             raise machine.Finding('contents', '\n'.join(wrong[:20]))
-        result = btrfs('scrub', 'start', '-B', MNT)
-        # Scrub refuses to write to devices of a seed, and mends the others.
-        if result.status == 0 or refused_for_seeds(m, result) and \
-                re.search(r'Uncorrectable:\s+0\b|no errors found', result.out):
-            m.damaged = False
-            return Result(0, result.out)
-        return result
+        return mend(m)
 
     @staticmethod
     def read_all(m):

@@ -12,6 +12,7 @@ import machine
 import mounting
 from base import Step, btrfs
 from machine import Finding, MNT, Result
+from steps_balance import mend
 from steps_role import Tag
 
 CRASH_NOISE = (r'errno=-5|errno=-30|forced readonly|ransaction aborted \(error -(5|30)\)|bdev .* errs:|'
@@ -158,10 +159,7 @@ class Glitch(Step):
                     os.unlink(os.path.join(MNT, path))
         os.sync()
         machine.power(dev, 'on')
-        result = btrfs('scrub', 'start', '-B', MNT)
-        if result.status == 0:
-            m.damaged = False
-        return result
+        return mend(m)
 
     def excuse(self, m, a, result, before):
         return None
