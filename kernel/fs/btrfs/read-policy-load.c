@@ -2,10 +2,9 @@
 /*
  * What is in flight on each device, and how fast the device turned out to be.
  *
- * Owns what happens to struct btrfs_read_load when a request is sent and when it is
- * done.  Runs for every request and on completion in any context, so it must not
- * sleep, lock, or decide anything; only to wait for the last completion before a
- * device is freed may sleep.
+ * Owns what happens to struct btrfs_read_load when a request is sent and when it is done.  Runs
+ * for every request and on completion in any context, so it must not sleep, lock, or decide
+ * anything; only to wait for the last completion before a device is freed may sleep.
  */
 
 #include <linux/blkdev.h>
@@ -60,12 +59,18 @@ bool btrfs_read_is_single(const struct btrfs_read_speed *speed, u64 len)
 	return !speed->rot && len <= UNIT;
 }
 
+/* Pages @from and @to: a gap that passes under the head in half a turn is read over. */
+bool btrfs_read_goes_on(const struct btrfs_read_speed *speed, u32 from, u32 to)
+{
+	return to - from <= (speed->rot ? SZ_512K >> PAGE_SHIFT : 0);
+}
+
 /* Is the last such read a second old?  Another CPU's may have ended after now_ns. */
 bool btrfs_read_has_rested(const struct btrfs_read_load *load, bool single, u64 now_ns)
 {
 	if (single)
 		return (u32)jiffies - READ_ONCE(load->timed) > HZ;
-	return (s64)(now_ns - READ_ONCE(load->since_ns)) > BTRFS_READ_REST_NS;
+	return (s64)(now_ns - READ_ONCE(load->since_ns)) > BTRFS_REST_NS << READ_ONCE(load->late);
 }
 
 /* Time until the transfer begins; going forward a little is reading over the gap. */
@@ -134,9 +139,8 @@ void btrfs_read_load_drain(struct btrfs_device *device)
 }
 
 /* Add a request to the load of the device that it is about to be submitted to, if any. */
-void btrfs_read_load_charge(const struct btrfs_read_policy_info *info,
-			    struct btrfs_device *device, const struct bio *bio,
-			    struct btrfs_read_charge *charge)
+void btrfs_read_load_charge(const struct btrfs_read_policy_info *info, struct btrfs_device *device,
+			    const struct bio *bio, struct btrfs_read_charge *charge)
 {
 	const u64 pos = bio->bi_iter.bi_sector << SECTOR_SHIFT;
 	const u32 len = bio->bi_iter.bi_size;
@@ -206,9 +210,12 @@ static void btrfs_read_learn_rot(struct btrfs_read_load *load,
 	const u64 transfer = btrfs_read_transfer_ns(len, speed->unit_ns);
 	const u64 head = READ_ONCE(load->head);
 
+	if (head == pos && READ_ONCE(load->merged) && ns < transfer / 8)
+		return;
+	WRITE_ONCE(load->merged, head != pos);
 	if (head == pos)
 		btrfs_read_learn_unit(load, speed, len, ns);
-	else
+	else if (!btrfs_read_goes_on(speed, head >> PAGE_SHIFT, pos >> PAGE_SHIFT))
 		btrfs_read_learn_seek(load, speed, div_u64((ns - min(ns, transfer)) * 32,
 							   btrfs_read_way(head, pos)));
 }
@@ -221,6 +228,7 @@ static bool btrfs_read_recovered(struct btrfs_read_load *load,
 
 	if (speed->rot || !len)
 		known += speed->seek_ns;
+	WRITE_ONCE(load->late, ns >= 2 * known);
 	if (2 * ns >= known)
 		return false;
 	if (speed->rot || !len)

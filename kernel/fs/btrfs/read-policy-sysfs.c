@@ -244,8 +244,7 @@ static struct btrfs_fs_info *btrfs_kobj_to_fs_info(struct kobject *kobj)
 	return container_of(kobj, struct btrfs_fs_devices, fsid_kobj)->fs_info;
 }
 
-static ssize_t btrfs_read_policy_show(struct kobject *kobj, struct kobj_attribute *a,
-				      char *buf)
+static ssize_t btrfs_read_policy_show(struct kobject *kobj, struct kobj_attribute *a, char *buf)
 {
 	const struct btrfs_fs_devices *fs_devices = btrfs_kobj_to_fs_info(kobj)->fs_devices;
 	const int policy = READ_ONCE(fs_devices->read_policy);
@@ -258,8 +257,7 @@ static ssize_t btrfs_read_policy_show(struct kobject *kobj, struct kobj_attribut
 		};
 
 		btrfs_read_policy_format(&choice, text);
-		ret += sysfs_emit_at(buf, ret, i == policy ? "%s[%s]" : "%s%s",
-				     i ? " " : "", text);
+		ret += sysfs_emit_at(buf, ret, i == policy ? "%s[%s]" : "%s%s", i ? " " : "", text);
 	}
 	return ret + sysfs_emit_at(buf, ret, "\n");
 }
@@ -344,8 +342,7 @@ const struct attribute_group btrfs_read_policy_attr_group = {
 	.attrs = btrfs_read_policy_attrs,
 };
 
-static ssize_t btrfs_read_stats_show(struct kobject *kobj, struct kobj_attribute *a,
-				     char *buf)
+static ssize_t btrfs_read_stats_show(struct kobject *kobj, struct kobj_attribute *a, char *buf)
 {
 	struct btrfs_device *device = container_of(kobj, struct btrfs_device, devid_kobj);
 	const struct btrfs_read_speed speed = btrfs_read_speed(device);

@@ -13,10 +13,9 @@
  *		if that is less, and our transfer
  *	leave	what remains of our own slice on the device that we go on from
  *
- * S, the time of a seek, and X, the time to transfer a unit, are learnt from the
- * requests that complete (read-policy-load.c).  A lease is kept in one of the slots
- * of the device and lasts for what the task has in flight.  On flash there are no
- * leases, and a seek is all of a small read.
+ * S, the time of a seek, and X, the time to transfer a unit, are learnt from the requests that
+ * complete (read-policy-load.c).  A lease is kept in one of the slots of the device and lasts for
+ * what the task has in flight.  On flash there are no leases, and a seek is all of a small read.
  *
  * No locks, nothing that grows with the number of CPUs or tasks, and no estimate
  * decides about correctness: whatever is chosen is one of the stripes asked about.
@@ -37,8 +36,6 @@
 #define COST_SHIFT	6
 /* RAID1C4 has the most mirrors. */
 #define MIRRORS_MAX	4
-/* Who interrupts a run costs it a seek there and one back. */
-#define BREAK_SEEKS	2
 /* Longer reads are decided about in pieces: a third of the least slice, a part of a window. */
 #define ROT_PIECE	SZ_1M
 #define FLASH_PIECE	SZ_256K
@@ -57,7 +54,7 @@ struct btrfs_rr_mirror {
 	/* Other tasks with a lease; streams among them, or single reads of flash, in twelfths. */
 	u8 others;
 	u8 streams;
-	/* The read goes on where the last one ended. */
+	/* The read goes on where the last one ended, or a small gap after that. */
 	bool cont;
 	/* Rested: what is known may be wrong. */
 	bool rested;
@@ -143,7 +140,7 @@ static noinline void btrfs_rr_add_mirror(struct btrfs_rr_pick *pick, int index)
 	const struct btrfs_device *dev = pick->map->stripes[index].dev;
 	const struct btrfs_read_load *load = &dev->read_load;
 	struct btrfs_rr_mirror *m = &pick->mirrors[pick->nr++];
-	u64 pos;
+	u32 page;
 
 	memset(m, 0, sizeof(*m));
 	m->index = index;
@@ -152,8 +149,8 @@ static noinline void btrfs_rr_add_mirror(struct btrfs_rr_pick *pick, int index)
 	m->wait = btrfs_rr_cost(btrfs_read_wait_ns(load, &m->speed, pick->now_ns));
 	m->rested = !m->wait && btrfs_read_has_rested(load,
 				btrfs_read_is_single(&m->speed, pick->len), pick->now_ns);
-	pos = btrfs_rr_pos(pick, m);
-	m->cont = READ_ONCE(load->last_end) == pos;
+	page = btrfs_rr_pos(pick, m) >> PAGE_SHIFT;
+	m->cont = btrfs_read_goes_on(&m->speed, READ_ONCE(load->last_end) >> PAGE_SHIFT, page);
 	if (!m->speed.rot) {
 		/* Who waits for a single read there is not known, but how many do. */
 		m->others = btrfs_read_singles(load);
@@ -166,7 +163,7 @@ static noinline void btrfs_rr_add_mirror(struct btrfs_rr_pick *pick, int index)
 		if (READ_ONCE(slot->pid) != pick->pid)
 			continue;
 		m->slot = s;
-		m->cont |= READ_ONCE(slot->next) == (u32)(pos >> PAGE_SHIFT);
+		m->cont |= btrfs_read_goes_on(&m->speed, READ_ONCE(slot->next), page);
 		pick->run = max(pick->run, READ_ONCE(slot->run));
 	}
 }
@@ -208,7 +205,6 @@ static u32 btrfs_rr_share(const struct btrfs_rr_pick *pick, u32 pid)
 static noinline void btrfs_rr_add_harm(struct btrfs_rr_pick *pick, struct btrfs_rr_mirror *m)
 {
 	const u32 now = btrfs_rr_ticks(pick->now_ns);
-	const u64 most = BREAK_SEEKS * (u64)m->speed.seek_ns;
 	u64 harm = 0;
 
 	for (int s = 0; s < BTRFS_RR_SLOTS; s++) {
@@ -220,7 +216,8 @@ static noinline void btrfs_rr_add_harm(struct btrfs_rr_pick *pick, struct btrfs_
 			pick->stream |= btrfs_rr_is_stream(slot, m);
 			continue;
 		}
-		harm += min(most, btrfs_rr_run_ns(slot, m->speed.unit_ns));
+		/* Who interrupts a run costs it a seek there and one back. */
+		harm += min(2 * (u64)m->speed.seek_ns, btrfs_rr_run_ns(slot, m->speed.unit_ns));
 		m->others++;
 		if (btrfs_rr_is_stream(slot, m))
 			m->streams += btrfs_rr_share(pick, READ_ONCE(slot->pid));
@@ -252,10 +249,9 @@ static noinline int btrfs_rr_find_place(const struct btrfs_rr_pick *pick)
 }
 
 /*
- * A stream that is alone reads in time slices: while it has a slice of data in flight on
- * one disk the next one seeks.  Its slice is what it has in flight, divided by the disks
- * that then wait for nothing, a little less or its end would fall on that of a
- * window, but worth a seek and a half.
+ * A stream that is alone reads in time slices: while it has a slice of data in flight on one disk
+ * the next one seeks.  Its slice is what it has in flight, divided by the disks that then wait for
+ * nothing, a little less or its end would fall on that of a window, but worth a seek and a half.
  */
 static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 {
@@ -290,15 +286,12 @@ static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 static void btrfs_rr_set_leave(struct btrfs_rr_pick *pick)
 {
 	const struct btrfs_rr_mirror *on = &pick->mirrors[pick->on];
-	u64 ns = on->speed.seek_ns;
 
 	pick->stream |= on->cont;
-	if (on->slot >= 0)
-		ns = min(ns, btrfs_rr_run_ns(btrfs_rr_own_slot(pick, on), on->speed.unit_ns));
 	if (pick->data && on->cont && on->slot >= 0)
 		btrfs_rr_set_slice(pick);
 	else if (!pick->data || on->cont)
-		pick->leave = btrfs_rr_cost(ns);
+		pick->leave = btrfs_rr_cost(on->speed.seek_ns);
 }
 
 /* What the administrator adds, in half seeks of the device. */
@@ -436,10 +429,10 @@ static noinline void btrfs_rr_take_lease(const struct btrfs_rr_pick *pick, int b
 		WRITE_ONCE(slot->run, min_t(u32, run, U8_MAX));
 		WRITE_ONCE(slot->next, next + (pick->len >> PAGE_SHIFT));
 	}
-	lease = 2 * (((u64)m->wait << COST_SHIFT) +
-		     btrfs_read_transfer_ns(pick->len, m->speed.unit_ns)) +
-		(2 + BREAK_SEEKS) * (u64)m->speed.seek_ns;
-	WRITE_ONCE(slot->until, btrfs_rr_ticks(pick->now_ns + lease));
+	/* Until it should be done, and as long again; to wait longer costs more than its place. */
+	lease = ((u64)m->wait << COST_SHIFT) + m->speed.seek_ns +
+		btrfs_read_transfer_ns(pick->len, m->speed.unit_ns);
+	WRITE_ONCE(slot->until, btrfs_rr_ticks(pick->now_ns + 2 * lease));
 }
 
 /* Choose where disks are among the mirrors. */
@@ -464,12 +457,11 @@ static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 	if (pick->data)
 		pick->len = btrfs_rr_piece(pick, best);
 	/* A stream whose slice is over somewhere leaves that to others as soon as it is idle. */
-	if (pick->data && pick->on >= 0 && best != pick->on) {
+	if (pick->slice && best != pick->on) {
 		const struct btrfs_rr_mirror *on = &pick->mirrors[pick->on];
 		const u64 idle_ns = pick->now_ns + ((u64)on->wait << COST_SHIFT);
 
-		if (on->cont && on->slot >= 0)
-			WRITE_ONCE(btrfs_rr_own_slot(pick, on)->until, btrfs_rr_ticks(idle_ns));
+		WRITE_ONCE(btrfs_rr_own_slot(pick, on)->until, btrfs_rr_ticks(idle_ns));
 	}
 	if (pick->mirrors[best].speed.rot)
 		btrfs_rr_take_lease(pick, best);

@@ -47,7 +47,7 @@ struct btrfs_read_policy_choice {
 /* Amounts are counted in units of 64 KiB: what fits into a slot, and a block of RAID10. */
 #define BTRFS_READ_UNIT_SHIFT	16
 /* A device that has rested for that long may have become another. */
-#define BTRFS_READ_REST_NS	NSEC_PER_SEC
+#define BTRFS_REST_NS	NSEC_PER_SEC
 /* So many tasks are known on each device; who finds no slot has no lease. */
 #define BTRFS_RR_SLOTS		4
 
@@ -84,6 +84,10 @@ struct btrfs_read_load {
 	/* Number of reads, and the last tick in which one was timed on flash. */
 	u32 reads;
 	u32 timed;
+	/* The last sample was no transfer: bios merged with it have no time of their own. */
+	bool merged;
+	/* The last try after a rest took far longer than known: the next rest is twice as long. */
+	bool late;
 
 	struct btrfs_rr_slot slots[BTRFS_RR_SLOTS] ____cacheline_aligned_in_smp;
 } ____cacheline_aligned_in_smp;
@@ -141,24 +145,23 @@ int btrfs_read_policy_set(struct btrfs_fs_info *fs_info,
 			  const struct btrfs_read_policy_choice *choice);
 void btrfs_read_policy_show_option(struct seq_file *seq, struct btrfs_fs_info *fs_info);
 
-int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info,
-			   const struct btrfs_chunk_map *map, int first, int nr,
-			   struct btrfs_read_request *req);
+int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info, const struct btrfs_chunk_map *map,
+			   int first, int nr, struct btrfs_read_request *req);
 
 void btrfs_read_load_forget(struct btrfs_read_load *load);
 void btrfs_read_load_drain(struct btrfs_device *device);
 struct btrfs_read_speed btrfs_read_speed(const struct btrfs_device *device);
 u64 btrfs_read_transfer_ns(u64 bytes, u32 unit_ns);
 bool btrfs_read_is_single(const struct btrfs_read_speed *speed, u64 len);
+bool btrfs_read_goes_on(const struct btrfs_read_speed *speed, u32 from, u32 to);
 bool btrfs_read_has_rested(const struct btrfs_read_load *load, bool single, u64 now_ns);
 u64 btrfs_read_access_ns(const struct btrfs_read_speed *speed, u64 from, u64 to, u64 len);
 u64 btrfs_read_in_flight(const struct btrfs_read_load *load);
 u8 btrfs_read_singles(const struct btrfs_read_load *load);
 u64 btrfs_read_wait_ns(const struct btrfs_read_load *load, const struct btrfs_read_speed *speed,
 		       u64 now_ns);
-void btrfs_read_load_charge(const struct btrfs_read_policy_info *info,
-			    struct btrfs_device *device, const struct bio *bio,
-			    struct btrfs_read_charge *charge);
+void btrfs_read_load_charge(const struct btrfs_read_policy_info *info, struct btrfs_device *device,
+			    const struct bio *bio, struct btrfs_read_charge *charge);
 void btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
 			      const struct btrfs_read_charge *charge);
 
