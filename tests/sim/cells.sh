@@ -18,6 +18,9 @@ cell 3hdd/seq3 0.97
 cell 3hdd/seq8 0.97
 cell 3hdd/small3 0.97
 cell 3hdd/small3-cold 0.97
+cell 3hdd/small2 0.97
+cell 3hdd/small6 1.4
+cell 3hdd/tiny3 0.97
 cell 3hdd/rand1 1.1
 cell 2hdd/seq1 1.5
 cell 2hdd/small2 0.97
@@ -26,7 +29,9 @@ cell raid10/seq2-cold 0.97
 cell queue1/seq1 1.3
 cell unequal/seq1 1.2
 cell 3hdd-loaded/seq3 2
+cell raid10/small4 1.3
 cell hdd+ssd/seq1 1.1
+cell 2hdd+ssd/small3 0.97
 cell hdd+ssd/rand1 0.97
 # A stream beside single reads of the SSD: the geometric mean of both.
 cell 2hdd+ssd/mix1 0.97 6 'the best rival'
