@@ -1,88 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Scrub of RAID56: the scan over a block group (scrub-raid56.c) and the full
- * stripes it is made of (scrub-full-stripe.c).
- */
+/* Scrub of RAID56: the interface of scrub-raid56.c, and what scrub.c offers to it. */
 
 #ifndef BTRFS_SCRUB_RAID56_H
 #define BTRFS_SCRUB_RAID56_H
 
-#include <linux/atomic.h>
-#include <linux/completion.h>
 #include <linux/types.h>
-#include <linux/wait.h>
-#include "scrub-scan.h"
-#include "volumes.h"
 
 struct btrfs_block_group;
+struct btrfs_chunk_map;
+struct btrfs_device;
+struct btrfs_fs_info;
 struct btrfs_scrub_bucket;
 struct scrub_ctx;
 struct scrub_stripe;
 
-/* One full stripe. */
-struct scrub_full_stripe {
-	u32 nr;
-	/* Looking up what is in it failed. */
+/* Full stripes that are read under one plug. */
+#define BTRFS_SCRUB_BATCH	8
+
+/* A device that takes part in a scan, on the stack of the task that scrubs it. */
+struct scrub_member {
+	struct scrub_ctx *sctx;
+	struct btrfs_device *dev;
+	struct btrfs_scrub_bucket *bucket;
+	bool readonly;
+	/* The block group could not be made read-only. */
+	bool bg_writeable;
+
+	/* Protected by bg->lock: the next full stripe to read, and batches being read. */
+	u32 next;
+	u32 in_flight;
+
+	/* Bytes of its data in the batch that is filled, for scrub_speed_max. */
+	u32 bytes;
 	int error;
-	/* There is something in it, and parity that somebody wants checked. */
-	bool check_parity;
-	/* For each device of the chunk: does it take part in this full stripe? */
-	bool *wanted;
-	/* Of data. */
-	struct scrub_stripe *stripes;
-	/* What was read of P, then of Q. */
-	struct page **parity;
-
-	/* Reads of parity; those of data are counted by their stripes. */
-	atomic_t pending_parity;
-	struct completion parity_read;
-	bool parity_error;
+	int cancelled;
 };
 
-struct scrub_scan {
-	struct btrfs_block_group *bg;
-	struct btrfs_chunk_map *map;
-	/* Members wait here for the lead, or to be finished. */
-	wait_queue_head_t wait;
-	/* For each device of the chunk, NULL if it is not a member. */
-	struct scrub_ctx **sctxs;
-	/* Data stripes of each device that scrub_speed_max has yet to count. */
-	u8 *unthrottled;
+/* Returns 1 if the scrub has to be done in another way, as there is no memory. */
+int scrub_raid56_scan(struct scrub_member *member, struct btrfs_block_group *bg,
+		      struct btrfs_chunk_map *map, int stripe_index);
 
-	/* The rest is the leader's. */
-	struct scrub_full_stripe *full_stripes;
-	/* What parity has to be, a page of each kind. */
-	void *scratch;
-	void **pointers;
-	u32 last_full_stripe;
+void scrub_wait_for_others(struct scrub_ctx *sctx, struct btrfs_device *dev,
+			   struct btrfs_block_group *bg);
 
-	/* Protected by bg->lock. */
-	struct btrfs_scrub_members members;
-};
+/* In scrub-scan.c. */
+u32 btrfs_scrub_take_batch(struct scrub_member **members, struct scrub_member **taken,
+			   int nr_members, u32 end, u32 *first);
 
-/* The device which has that stripe of the full stripe. */
-static inline int scrub_column_device(const struct scrub_scan *scan,
-				      const struct scrub_full_stripe *full, int column)
-{
-	return (full->nr + column) % scan->map->num_stripes;
-}
-
-int scrub_raid56_scan(struct scrub_ctx *sctx, struct btrfs_block_group *bg,
-		      struct btrfs_chunk_map *map, int member);
-
-int scrub_alloc_full_stripe(struct scrub_scan *scan, struct scrub_full_stripe *full);
-void scrub_free_full_stripe(struct scrub_scan *scan, struct scrub_full_stripe *full);
-int scrub_fill_full_stripe(struct scrub_ctx *sctx, struct scrub_scan *scan,
-			   struct scrub_full_stripe *full);
-void scrub_clear_full_stripe(struct scrub_scan *scan, struct scrub_full_stripe *full);
-void scrub_submit_full_stripe(struct scrub_ctx *sctx, struct scrub_scan *scan,
-			      struct scrub_full_stripe *full);
-void scrub_wait_full_stripe(struct scrub_scan *scan, struct scrub_full_stripe *full);
-int scrub_check_parity(struct scrub_scan *scan, struct scrub_full_stripe *full, int column);
-
-/*
- * What scrub.c offers.  Its structures stay there.
- */
+/* The rest is in scrub.c. */
 
 /* Blocks of a stripe, a bit each. */
 struct scrub_blocks {
@@ -96,35 +61,29 @@ struct scrub_blocks {
 struct scrub_stripe *scrub_stripes_alloc(struct btrfs_block_group *bg, int nr);
 void scrub_stripes_free(struct scrub_stripe *stripes, int nr);
 struct scrub_stripe *scrub_stripe_nr(struct scrub_stripe *stripes, int nr);
-void scrub_stripe_clear(struct scrub_stripe *stripe);
 /*
- * Look up what has to be in it, by the paths of @sctx, to be read and repaired by the
- * rules of @owner.  Returns 1 if there is no extent.
+ * Look up by the paths of @sctx what @stripe has to contain.  @owner decides if it is
+ * repaired, and counts the errors.  Returns 1 if there is no extent or no owner.
  */
 int scrub_stripe_fill(struct scrub_ctx *sctx, struct scrub_stripe *stripe,
 		      struct scrub_ctx *owner, struct btrfs_device *dev,
 		      u64 physical, u64 logical);
-/* Without an extent it is read only if it is @needed. */
+/* A stripe without an extent is read only if @needed. */
 void scrub_stripe_read(struct scrub_ctx *sctx, struct scrub_stripe *stripe, bool needed);
+/* Wait until the stripe is read and repaired. */
 void scrub_stripe_wait(struct scrub_stripe *stripe);
-void scrub_stripe_report(struct scrub_stripe *stripe);
+/* Count the errors of the stripe, and that the device is scrubbed up to @physical. */
+void scrub_stripe_done(struct scrub_ctx *sctx, struct scrub_stripe *stripe, u64 physical);
 struct scrub_blocks scrub_stripe_blocks(struct scrub_stripe *stripe);
 void *scrub_stripe_data(struct scrub_stripe *stripe, u32 offset);
 /*
- * Check the parity stripe on @dev, with the full stripe locked, and write it anew
- * where it is wrong.  @data is what has been read of the data stripes, or NULL to
- * have it read again.
+ * Check the parity stripe on @dev, with the full stripe locked, and write it if it is
+ * wrong.  @data are the data stripes as they were read, or NULL to read them again.
  */
 int scrub_repair_parity(struct scrub_ctx *sctx, struct btrfs_device *dev,
 			struct btrfs_chunk_map *map, u64 full_stripe_start,
 			struct scrub_stripe *data, unsigned long *extent_bitmap);
-
-bool scrub_ctx_readonly(const struct scrub_ctx *sctx);
-bool scrub_ctx_bg_writeable(const struct scrub_ctx *sctx);
-bool scrub_ctx_is_behind(const struct scrub_ctx *sctx, u64 bg_start);
-struct btrfs_scrub_bucket *scrub_ctx_bucket(struct scrub_ctx *sctx);
 void scrub_ctx_release_paths(struct scrub_ctx *sctx);
-void scrub_ctx_done(struct scrub_ctx *sctx, u64 physical);
 int should_cancel_scrub(const struct scrub_ctx *sctx);
 void scrub_pause_on(struct btrfs_fs_info *fs_info);
 void scrub_pause_off(struct btrfs_fs_info *fs_info);

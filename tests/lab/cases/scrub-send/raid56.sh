@@ -267,7 +267,7 @@ leader_goes() {
 	done
 }
 
-# Some wait at a chunk for one that is slow and not there yet, when a device of that chunk is removed.
+# Some wait before a chunk for one that is slow and not there yet, when a device of that chunk is removed.
 device_goes_from_who_waits() {
 	local made members after
 

@@ -4,6 +4,7 @@
 #define UNIT_TYPES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include_next <linux/types.h>
 
