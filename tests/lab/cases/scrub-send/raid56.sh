@@ -201,7 +201,7 @@ uneven() {
 }
 
 # Too few devices have space for another chunk, so that the only block group of trees, and
-# that of the chunk tree, stay writeable. Their blocks are checked and repaired all the same.
+# that of the chunk tree, stay writeable. Scrub still checks and repairs them.
 no_room() {
 	local made what='raid6, no space for another chunk'
 
