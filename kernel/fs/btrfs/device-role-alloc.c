@@ -5,7 +5,6 @@
  * extents go to, and what is done where the devices have no space.
  */
 
-#include <linux/wait_bit.h>
 #include "ctree.h"
 #include "block-group.h"
 #include "device-role.h"
@@ -135,7 +134,24 @@ static u64 first_avail(const struct btrfs_role_devices *roles, enum btrfs_role_k
 	       READ_ONCE(roles[kind | BTRFS_ROLE_EXCLUDE_OTHER].avail.sum);
 }
 
-/* Devices of ranks up to @rank with space for a chunk: three of each role are enough. */
+/* Of the devices of a role, those with @useful bytes: up to four, as RAID1C4 needs. */
+static u32 count_of_role(const struct btrfs_avail_sums *avail, u64 useful)
+{
+	const u32 devs = READ_ONCE(avail->devs);
+	u64 rest = READ_ONCE(avail->sum);
+	u32 nr = 0;
+
+	for (u32 k = 0; k < ARRAY_SIZE(avail->top); k++) {
+		const u64 bytes = READ_ONCE(avail->top[k]);
+
+		nr += bytes >= useful;
+		rest -= bytes;
+	}
+	/* One of the others has no less than their average. */
+	return nr + (devs > 3 && div_u64(rest, devs - 3) >= useful);
+}
+
+/* Devices of ranks up to @rank with space for a chunk. */
 static u32 count_usable(const struct btrfs_fs_info *fs_info,
 			const struct btrfs_role_profile *profile, u32 rank)
 {
@@ -151,8 +167,7 @@ static u32 count_usable(const struct btrfs_fs_info *fs_info,
 
 		if (own > rank || (own == BTRFS_ROLE_RANK_FIRST && full))
 			continue;
-		for (u32 k = 0; k < ARRAY_SIZE(roles->avail.top); k++)
-			nr += READ_ONCE(roles[i].avail.top[k]) >= useful;
+		nr += count_of_role(&roles[i].avail, useful);
 	}
 	return nr;
 }
@@ -246,12 +261,6 @@ void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 /* Chunks that a replace allocates for one block group at most. */
 #define REPLACE_CHUNKS_MAX	16
 
-static void stop_ignoring(struct btrfs_fs_info *fs_info)
-{
-	WRITE_ONCE(fs_info->roles.ignored_by, NULL);
-	wake_up_var(&fs_info->roles.ignored_by);
-}
-
 /*
  * Allocate a chunk for a tree block that has found no space, also on devices that
  * exclude it. Without this the transaction is aborted: its space was reserved, or
@@ -262,14 +271,20 @@ bool btrfs_device_role_last_resort(struct btrfs_fs_info *fs_info, u64 flags)
 	struct btrfs_trans_handle *trans = current->journal_info;
 	int ret;
 
-	/* Do not wait for another task here: it may wait for this transaction. */
-	if (!trans || btrfs_is_zoned(fs_info) ||
-	    cmpxchg(&fs_info->roles.ignored_by, NULL, current))
+	/* Blocks of the chunk tree are wanted under chunk_mutex. */
+	if (!trans || flags & BTRFS_BLOCK_GROUP_SYSTEM || btrfs_is_zoned(fs_info))
 		return false;
-
+	/* One chunk is enough for all that wait for it. */
+	if (!mutex_trylock(&fs_info->roles.last_resort_mutex)) {
+		mutex_lock(&fs_info->roles.last_resort_mutex);
+		mutex_unlock(&fs_info->roles.last_resort_mutex);
+		return true;
+	}
+	WRITE_ONCE(fs_info->roles.last_resort_task, current);
 	ret = btrfs_chunk_alloc(trans, btrfs_find_space_info(fs_info, flags), flags,
 				CHUNK_ALLOC_FORCE_FOR_EXTENT);
-	stop_ignoring(fs_info);
+	WRITE_ONCE(fs_info->roles.last_resort_task, NULL);
+	mutex_unlock(&fs_info->roles.last_resort_mutex);
 	return ret > 0;
 }
 
@@ -300,11 +315,10 @@ int btrfs_device_role_replace_ro(struct btrfs_block_group *bg)
 	btrfs_warn(fs_info,
 		   "no device with space for writes while block group %llu is copied, roles are ignored for it",
 		   bg->start);
-	/* One task at a time. */
-	wait_var_event(&fs_info->roles.ignored_by,
-		       !cmpxchg(&fs_info->roles.ignored_by, NULL, current));
+	/* There is one replace at a time. */
+	WRITE_ONCE(fs_info->roles.replace_task, current);
 	for (int i = 0; i < REPLACE_CHUNKS_MAX && ret == -ENOSPC; i++)
 		ret = btrfs_inc_block_group_ro(bg, true);
-	stop_ignoring(fs_info);
+	WRITE_ONCE(fs_info->roles.replace_task, NULL);
 	return ret;
 }

@@ -128,8 +128,17 @@ static int change_types(struct btrfs_fs_info *fs_info, struct role_request *requ
 
 	mutex_lock(&fs_info->chunk_mutex);
 	btrfs_device_role_count(fs_info, true, NULL, before);
-	for (u32 i = 0; i < request->nr; i++)
-		request->changes[i].old_type = request->changes[i].device->type;
+	for (u32 i = 0; i < request->nr; i++) {
+		struct role_change *change = &request->changes[i];
+
+		/* The end of a replace has given the number to the target. */
+		if (change->device->devid != change->devid) {
+			mutex_unlock(&fs_info->chunk_mutex);
+			return refuse(request, change->devid,
+				      BTRFS_DEVICE_ROLES_NO_DEVICE, -ENODEV);
+		}
+		change->old_type = change->device->type;
+	}
 	apply_types(fs_info, request, true);
 	btrfs_device_role_count(fs_info, true, NULL, after);
 	reason = btrfs_device_role_check_counts(fs_info, before, after);

@@ -49,7 +49,8 @@ static inline bool btrfs_device_roles_in_force(const struct btrfs_fs_info *fs_in
 /* May this task use devices that exclude the kind that it allocates? */
 static inline bool btrfs_device_roles_ignored(const struct btrfs_fs_info *fs_info)
 {
-	return READ_ONCE(fs_info->roles.ignored_by) == current;
+	return READ_ONCE(fs_info->roles.replace_task) == current ||
+	       READ_ONCE(fs_info->roles.last_resort_task) == current;
 }
 
 /* The target of a running replace gets the role of the source in the end. */
