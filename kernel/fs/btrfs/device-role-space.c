@@ -77,11 +77,12 @@ u64 btrfs_device_role_avail(const struct btrfs_fs_info *fs_info, u64 bg_flags)
 	struct btrfs_fs_devices *fs_devices = fs_info->fs_devices;
 	const struct btrfs_role_sums *sums = &fs_devices->role_sums;
 	struct btrfs_avail_sums ranks[BTRFS_ROLE_RANK_NR] = { 0 };
+	const bool ignored = btrfs_device_roles_ignored(fs_info);
 	struct btrfs_role_profile profile;
 
 	btrfs_device_role_profile(fs_info, bg_flags, &profile);
 	spin_lock(&fs_devices->per_profile_lock);
-	if (bg_flags & BTRFS_BLOCK_GROUP_SYSTEM) {
+	if (bg_flags & BTRFS_BLOCK_GROUP_SYSTEM && !ignored) {
 		ranks[0] = sums->system;
 	} else {
 		for (u32 i = 0; i < ARRAY_SIZE(sums->roles); i++)
@@ -89,5 +90,6 @@ u64 btrfs_device_role_avail(const struct btrfs_fs_info *fs_info, u64 bg_flags)
 				    &sums->roles[i].avail);
 	}
 	spin_unlock(&fs_devices->per_profile_lock);
-	return btrfs_role_available(ranks, BTRFS_ROLE_RANK_EXCLUDED, &profile);
+	return btrfs_role_available(ranks, ignored ? BTRFS_ROLE_RANK_NR : BTRFS_ROLE_RANK_EXCLUDED,
+				    &profile);
 }
