@@ -204,11 +204,12 @@ class Replace(Step):
 
     @staticmethod
     def short(m, before):
-        """The stock kernel makes each block group read-only, and needs space for that;
-        with roles in force the series has to find a way."""
+        """The stock kernel makes each block group read-only, and needs space for that; with
+        roles in force the series has to find a way, but metadata of RAID5/6 cannot be copied writeable."""
         if sum(before.devices[d].free() for d in m.present() if d in before.devices) < 64 * MIB:
             return 'no space at all'
-        if m.mixed() or all(m.devs[d]['role'] == 'data-preferred' for d in m.present()):
+        if m.mixed() or all(m.devs[d]['role'] == 'data-preferred' for d in m.present()) or \
+                any(c.kind == 'metadata' and c.profile.parity for c in before.chunks.values()):
             return short_of_space(m, before)
         return None
 

@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# lab: --disk ssd:size=2G,seed=1 --disk hdd:size=2G,seed=2 --disk hdd:size=2G,seed=3 --disk hdd:size=2G,seed=4
+#
+# A disk disappears under a mounted file system and is replaced: the sums over devices are right
+# afterwards. Chunks show it, which are at most a tenth of what is writeable.
+[ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
+. "$LAB_LIB"
+
+largest_chunk() {
+	lab_chunks /dev/labda | awk '$1 == "DATA" && $3 > max { max = $3 } END { print int(max / 1048576) }'
+}
+
+try 'an array' lab_mkfs raid1/raid1 /dev/labd{a,b,c} || bail_out 'no array'
+try 'mount' lab_mount /dev/labda || bail_out 'no mount'
+try 'the SSD for metadata' btrfs -q device policy tag metadata-preferred 1 "$LAB_MNT"
+lab_fill "$LAB_MNT/f" 100
+sync -f "$LAB_MNT"
+try 'a disk disappears' lab_pull /dev/labdb
+lab_fill "$LAB_MNT/g" 100
+sync -f "$LAB_MNT"
+try 'it is replaced' btrfs replace start -Bf 2 /dev/labdd "$LAB_MNT"
+before=$(largest_chunk)
+lab_fill "$LAB_MNT/h" 1200
+sync -f "$LAB_MNT"
+echo "# chunks of $before and $(largest_chunk) MiB"
+is "$(($(largest_chunk) <= 614))" 1 'no chunk is larger than a tenth of 6 GiB'
+try 'writeable' lab_writable
+try 'unmount' umount "$LAB_MNT"
+try 'btrfs check' btrfs check /dev/labda
+done_testing
