@@ -134,24 +134,7 @@ static u64 first_avail(const struct btrfs_role_devices *roles, enum btrfs_role_k
 	       READ_ONCE(roles[kind | BTRFS_ROLE_EXCLUDE_OTHER].avail.sum);
 }
 
-/* Of the devices of a role, those with @useful bytes: up to four, as RAID1C4 needs. */
-static u32 count_of_role(const struct btrfs_avail_sums *avail, u64 useful)
-{
-	const u32 devs = READ_ONCE(avail->devs);
-	u64 rest = READ_ONCE(avail->sum);
-	u32 nr = 0;
-
-	for (u32 k = 0; k < ARRAY_SIZE(avail->top); k++) {
-		const u64 bytes = READ_ONCE(avail->top[k]);
-
-		nr += bytes >= useful;
-		rest -= bytes;
-	}
-	/* One of the others has no less than their average. */
-	return nr + (devs > 3 && div_u64(rest, devs - 3) >= useful);
-}
-
-/* Devices of ranks up to @rank with space for a chunk. */
+/* Devices of ranks up to @rank with space for a chunk: as many of each role as RAID1C4 needs. */
 static u32 count_usable(const struct btrfs_fs_info *fs_info,
 			const struct btrfs_role_profile *profile, u32 rank)
 {
@@ -167,7 +150,8 @@ static u32 count_usable(const struct btrfs_fs_info *fs_info,
 
 		if (own > rank || (own == BTRFS_ROLE_RANK_FIRST && full))
 			continue;
-		nr += count_of_role(&roles[i].avail, useful);
+		for (u32 k = 0; k < ARRAY_SIZE(roles->avail.top); k++)
+			nr += READ_ONCE(roles[i].avail.top[k]) >= useful;
 	}
 	return nr;
 }

@@ -84,7 +84,9 @@ static int find_devices(struct btrfs_fs_info *fs_info, struct role_request *requ
 		args.devid = change->devid;
 		if (!change->device)
 			change->device = btrfs_find_device(fs_info->fs_devices, &args);
-		if (!change->device || !btrfs_device_can_have_role(change->device))
+		/* The end of a replace gives the number of a device to another. */
+		if (!change->device || change->device->devid != change->devid ||
+		    !btrfs_device_can_have_role(change->device))
 			return refuse(request, change->devid,
 				      BTRFS_DEVICE_ROLES_NO_DEVICE, -ENODEV);
 		if (change->device->fs_devices != fs_info->fs_devices)
@@ -125,20 +127,17 @@ static int change_types(struct btrfs_fs_info *fs_info, struct role_request *requ
 	u32 after[2];
 	u64 devid = 0;
 	int kind;
+	int ret;
 
 	mutex_lock(&fs_info->chunk_mutex);
-	btrfs_device_role_count(fs_info, true, NULL, before);
-	for (u32 i = 0; i < request->nr; i++) {
-		struct role_change *change = &request->changes[i];
-
-		/* The end of a replace has given the number to the target. */
-		if (change->device->devid != change->devid) {
-			mutex_unlock(&fs_info->chunk_mutex);
-			return refuse(request, change->devid,
-				      BTRFS_DEVICE_ROLES_NO_DEVICE, -ENODEV);
-		}
-		change->old_type = change->device->type;
+	ret = find_devices(fs_info, request);
+	if (ret) {
+		mutex_unlock(&fs_info->chunk_mutex);
+		return ret;
 	}
+	btrfs_device_role_count(fs_info, true, NULL, before);
+	for (u32 i = 0; i < request->nr; i++)
+		request->changes[i].old_type = request->changes[i].device->type;
 	apply_types(fs_info, request, true);
 	btrfs_device_role_count(fs_info, true, NULL, after);
 	reason = btrfs_device_role_check_counts(fs_info, before, after);
@@ -201,9 +200,7 @@ static int set_roles(struct btrfs_fs_info *fs_info, struct role_request *request
 	}
 
 	mutex_lock(lock);
-	ret = find_devices(fs_info, request);
-	if (!ret)
-		ret = change_types(fs_info, request);
+	ret = change_types(fs_info, request);
 	mutex_unlock(lock);
 	if (ret)
 		btrfs_end_transaction(trans);
@@ -260,8 +257,6 @@ ssize_t btrfs_device_role_store(struct kobject *kobj, struct kobj_attribute *att
 		return -EBUSY;
 
 	ret = check_request(fs_info, &request);
-	if (!ret)
-		ret = find_devices(fs_info, &request);
 	if (!ret)
 		ret = change_types(fs_info, &request);
 	log_request(fs_info, &request, ret);

@@ -65,9 +65,11 @@ bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info)
 /* Let @to count the devices of @from as well. */
 static void merge_avail(struct btrfs_avail_sums *to, const struct btrfs_avail_sums *from)
 {
-	for (u32 i = 0; i < ARRAY_SIZE(from->top); i++)
+	to->sum += from->sum;
+	for (u32 i = 0; i < ARRAY_SIZE(from->top); i++) {
+		to->sum -= from->top[i];
 		btrfs_add_avail(to, from->top[i]);
-	to->sum += from->sum - from->top[0] - from->top[1] - from->top[2];
+	}
 	to->devs += from->devs - min(from->devs, ARRAY_SIZE(from->top));
 }
 
