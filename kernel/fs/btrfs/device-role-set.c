@@ -183,8 +183,6 @@ static void log_request(struct btrfs_fs_info *fs_info,
 /* Set the roles of all devices in the request, on disk, or of none. */
 static int set_roles(struct btrfs_fs_info *fs_info, struct role_request *request)
 {
-	/* Keeps devices from going away, and replace from finishing. */
-	struct mutex *lock = &fs_info->fs_devices->device_list_mutex;
 	struct btrfs_trans_handle *trans;
 	int ret;
 
@@ -199,9 +197,10 @@ static int set_roles(struct btrfs_fs_info *fs_info, struct role_request *request
 		goto out;
 	}
 
-	mutex_lock(lock);
+	/* Keeps devices from going away, and replace from finishing. */
+	mutex_lock(&fs_info->fs_devices->device_list_mutex);
 	ret = change_types(fs_info, request);
-	mutex_unlock(lock);
+	mutex_unlock(&fs_info->fs_devices->device_list_mutex);
 	if (ret)
 		btrfs_end_transaction(trans);
 	else
@@ -231,9 +230,8 @@ void btrfs_device_role_commit(struct btrfs_fs_info *fs_info)
 }
 
 /*
- * Accept only an exact name, with or without a newline. Nothing is waited for that
- * a removal of the device may hold, as that waits for the users of this file. They
- * keep the device, so the list of devices need not be locked.
+ * Accept only an exact name, with or without a newline. A removal of the device waits
+ * for the users of this file: that keeps the device, and none of its locks may be taken.
  */
 ssize_t btrfs_device_role_store(struct kobject *kobj, struct kobj_attribute *attr,
 				const char *buf, size_t len)
@@ -256,9 +254,7 @@ ssize_t btrfs_device_role_store(struct kobject *kobj, struct kobj_attribute *att
 	if (fs_info->sb->s_writers.frozen != SB_UNFROZEN || btrfs_fs_closing(fs_info))
 		return -EBUSY;
 
-	ret = check_request(fs_info, &request);
-	if (!ret)
-		ret = change_types(fs_info, &request);
+	ret = check_request(fs_info, &request) ?: change_types(fs_info, &request);
 	log_request(fs_info, &request, ret);
 	if (!ret)
 		wake_up_process(fs_info->cleaner_kthread);
