@@ -13,7 +13,6 @@ largest_chunk() {
 
 try 'an array' lab_mkfs raid1/raid1 /dev/labd{a,b,c} || bail_out 'no array'
 try 'mount' lab_mount /dev/labda || bail_out 'no mount'
-try 'the SSD for metadata' btrfs -q device policy tag metadata-preferred 1 "$LAB_MNT"
 lab_fill "$LAB_MNT/f" 100
 sync -f "$LAB_MNT"
 try 'a disk disappears' lab_pull /dev/labdb
