@@ -15,6 +15,16 @@ lines() {
 	cat kernel/"$kernel"/"$topic"/*.patch | grep '^+' | grep -v '^+++ ' | cat - "$@" | wc -l
 }
 
+# raid56_hooks KERNEL: lines added to scrub by hunks that have to do with RAID56, whole hunks
+raid56_hooks() {
+	cat kernel/"$1"/scrub-send/*-scrub-*.patch | awk '
+		function flush() { if (raid) sum += added; raid = added = 0 }
+		/^diff |^@@/ { flush(); next }
+		/^[+]/ && !/^[+][+][+] / { added++ }
+		/^[+].*(raid56|RAID56|scrub_(scan|bg_start|pause_o|wait_for)|missing device|error_records|>errors)/ { raid = 1 }
+		END { flush(); print sum }'
+}
+
 for kernel in 6.12 7.3; do
 	added=$(lines roles $kernel kernel/fs/btrfs/device-role*.[ch])
 	[ "$added" -gt 1000 ] && [ "$added" -le 2000 ]
@@ -22,6 +32,9 @@ for kernel in 6.12 7.3; do
 	added=$(lines base $kernel kernel/fs/btrfs/tree-readahead.[ch] kernel/fs/btrfs/compat.h)
 	[ "$added" -gt 100 ] && [ "$added" -le 300 ]
 	result $? "base adds $added of 300 lines to $kernel"
+	added=$(($(raid56_hooks $kernel) + $(cat kernel/fs/btrfs/scrub-raid56.[ch] kernel/fs/btrfs/scrub-scan.c | wc -l)))
+	[ "$added" -gt 500 ] && [ "$added" -le 761 ]
+	result $? "scrub of RAID5 and RAID6 adds $added of 761 lines to $kernel"
 done
 all=$(find kernel -type f -exec cat {} + | wc -l)
 [ "$all" -gt 5000 ] && [ "$all" -le 20000 ]

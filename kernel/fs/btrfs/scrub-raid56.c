@@ -7,8 +7,8 @@
  * parity together with data, while the tasks of the others wait.  A device that comes
  * late catches up first.
  *
- * Owns the scan: its members, the leader, and the batches of full stripes in flight.  The
- * choice of the next batch is in scrub-scan.c.
+ * Owns the scan: its members, the leader, and the full stripes in flight.  The choice of
+ * the next one is in scrub-scan.c.
  */
 
 #include <linux/bio.h>
@@ -26,24 +26,22 @@
 #include "volumes.h"
 #include "compat.h"
 
-/* 2MiB of each device are in flight. */
-#define SCRUB_BATCHES		4
+/* Full stripes in flight: 2MiB of each device. */
+#define SCRUB_RING		32
 
-/* Consecutive full stripes. */
-struct scrub_batch {
+struct scrub_full_stripe {
 	struct scrub_scan *scan;
-	u32 first;
 	u32 nr;
-	/* For each device of the chunk, NULL if the batch is not for it. */
+	/* For each device of the chunk, NULL if it is not read for it. */
 	struct scrub_member **members;
-	/* Of each full stripe first data, then parity. */
+	/* First data, then parity. */
 	struct scrub_stripe *stripes;
-	/* For each full stripe: it has an extent, and parity of it is to be checked. */
-	bool check_parity[BTRFS_SCRUB_BATCH];
+	/* It has an extent, and parity of it is to be checked. */
+	bool check_parity;
 	/* Reads of parity; each data stripe has a state of its own. */
 	struct completion parity_read;
 	bool parity_error;
-	/* The full stripe after the last one could not be looked up. */
+	/* It could not be looked up, and is not read. */
 	int error;
 };
 
@@ -53,130 +51,78 @@ struct scrub_scan {
 	/* Computed parity, a page of each kind, and pointers to all stripes for that. */
 	void *scratch;
 	void **pointers;
-	struct scrub_batch batches[SCRUB_BATCHES];
+	struct scrub_stripe *stripes;
+	struct scrub_full_stripe ring[SCRUB_RING];
 
-	/* Protected by bg->lock. */
+	/* Protected by scrub_lock. */
 	int nr_members;
+	/* Protected by bg->lock. */
 	struct scrub_member *leader;
-	/* For each device of the chunk, NULL if it does not take part; then those of batches. */
+	/* For each device of the chunk, NULL if it does not take part; then those of the ring. */
 	struct scrub_member *members[];
 };
 
-/* Which device has a stripe of the batch's full stripe @nr. */
-static int scrub_column_device(const struct scrub_batch *batch, int nr, int column)
+/* Which device has a stripe of the full stripe. */
+static int scrub_column_device(const struct scrub_full_stripe *full, int column)
 {
-	return (batch->first + nr + column) % batch->scan->map->num_stripes;
+	return (full->nr + column) % full->scan->map->num_stripes;
 }
 
-static u64 scrub_column_physical(const struct scrub_batch *batch, int nr, int column)
+static u64 scrub_column_physical(const struct scrub_full_stripe *full, int column)
 {
-	const int device = scrub_column_device(batch, nr, column);
-
-	return batch->scan->map->stripes[device].physical +
-	       btrfs_stripe_nr_to_offset(batch->first + nr);
+	return full->scan->map->stripes[scrub_column_device(full, column)].physical +
+	       btrfs_stripe_nr_to_offset(full->nr);
 }
 
-static u64 scrub_column_logical(const struct scrub_batch *batch, int nr, int column)
+static u64 scrub_column_logical(const struct scrub_full_stripe *full, int column)
 {
-	return batch->scan->bg->start +
-	       btrfs_stripe_nr_to_offset((batch->first + nr) *
-					 nr_data_stripes(batch->scan->map) + column);
-}
-
-static struct scrub_stripe *scrub_column_stripe(const struct scrub_batch *batch,
-						int nr, int column)
-{
-	return scrub_stripe_nr(batch->stripes, nr * batch->scan->map->num_stripes + column);
+	return full->scan->bg->start +
+	       btrfs_stripe_nr_to_offset(full->nr * nr_data_stripes(full->scan->map) + column);
 }
 
 static void scrub_free_scan(struct scrub_scan *scan)
 {
 	/* Workers that have said they are done may still be about to return. */
-	if (scan->pointers)
-		flush_workqueue(scan->bg->fs_info->scrub_workers);
-	for (int i = 0; i < SCRUB_BATCHES; i++)
-		scrub_stripes_free(scan->batches[i].stripes,
-				   BTRFS_SCRUB_BATCH * scan->map->num_stripes);
+	flush_workqueue(scan->bg->fs_info->scrub_workers);
+	scrub_stripes_free(scan->stripes, SCRUB_RING * scan->map->num_stripes);
 	btrfs_free_chunk_map(scan->map);
 	kfree(scan->scratch);
 	kfree(scan->pointers);
 	kfree(scan);
 }
 
-/* Join the scan over the block group, or begin one.  NULL if there is no memory. */
-static struct scrub_scan *scrub_join_scan(struct scrub_member *member,
-					  struct btrfs_block_group *bg,
-					  struct btrfs_chunk_map *map, int stripe_index)
+static struct scrub_scan *scrub_alloc_scan(struct btrfs_block_group *bg,
+					   struct btrfs_chunk_map *map)
 {
 	const int nr = map->num_stripes;
-	struct scrub_scan *new;
 	struct scrub_scan *scan;
 
-	new = kzalloc(struct_size(new, members, nr * (1 + SCRUB_BATCHES)), GFP_KERNEL);
-	if (!new)
+	scan = kzalloc(struct_size(scan, members, nr * (1 + SCRUB_RING)), GFP_KERNEL);
+	if (!scan)
 		return NULL;
 	refcount_inc(&map->refs);
-	new->map = map;
-	new->bg = bg;
-
-	spin_lock(&bg->lock);
-	if (!bg->scrub_scan)
-		bg->scrub_scan = new;
-	scan = bg->scrub_scan;
-	scan->members[stripe_index] = member;
-	scan->nr_members++;
-	spin_unlock(&bg->lock);
-	if (scan != new)
-		scrub_free_scan(new);
-	return scan;
-}
-
-static void scrub_leave_scan(struct scrub_scan *scan, int stripe_index)
-{
-	struct btrfs_block_group *bg = scan->bg;
-	bool last;
-
-	spin_lock(&bg->lock);
-	scan->members[stripe_index] = NULL;
-	last = --scan->nr_members == 0;
-	if (last)
-		bg->scrub_scan = NULL;
-	spin_unlock(&bg->lock);
-	if (last)
-		scrub_free_scan(scan);
-}
-
-/* The first leader's work.  If it fails, it fails for all of the scan. */
-static int scrub_init_batches(struct scrub_scan *scan)
-{
-	const int nr = scan->map->num_stripes;
-
-	if (scan->pointers)
-		return scan->batches[SCRUB_BATCHES - 1].stripes ? 0 : -ENOMEM;
-
-	scan->pointers = kcalloc(nr, sizeof(void *), GFP_KERNEL);
-	if (!scan->pointers)
-		return -ENOMEM;
+	scan->map = map;
+	scan->bg = bg;
 	scan->scratch = kmalloc(2 * PAGE_SIZE, GFP_KERNEL);
-	if (!scan->scratch)
-		return -ENOMEM;
-	for (int i = 0; i < SCRUB_BATCHES; i++) {
-		struct scrub_batch *batch = &scan->batches[i];
-
-		batch->scan = scan;
-		batch->members = &scan->members[nr * (1 + i)];
-		init_completion(&batch->parity_read);
-		batch->stripes = scrub_stripes_alloc(scan->bg, BTRFS_SCRUB_BATCH * nr);
-		if (!batch->stripes)
-			return -ENOMEM;
+	scan->pointers = kcalloc(nr, sizeof(void *), GFP_KERNEL);
+	scan->stripes = scrub_stripes_alloc(bg, SCRUB_RING * nr);
+	if (!scan->scratch || !scan->pointers || !scan->stripes) {
+		scrub_free_scan(scan);
+		return NULL;
+	}
+	for (int i = 0; i < SCRUB_RING; i++) {
+		scan->ring[i].scan = scan;
+		scan->ring[i].members = &scan->members[nr * (1 + i)];
+		scan->ring[i].stripes = scrub_stripe_nr(scan->stripes, nr * i);
+		init_completion(&scan->ring[i].parity_read);
 	}
 	for (int i = 0; i < nr; i++) {
-		if (!scan->map->stripes[i].dev->bdev)
-			btrfs_warn(scan->bg->fs_info,
+		if (!map->stripes[i].dev->bdev)
+			btrfs_warn(bg->fs_info,
 				   "scrub: block group %llu: device %llu is missing, parity of its data cannot be checked",
-				   scan->bg->start, scan->map->stripes[i].dev->devid);
+				   bg->start, map->stripes[i].dev->devid);
 	}
-	return 0;
+	return scan;
 }
 
 /* How many full stripes to read: none if the block group is gone. */
@@ -187,149 +133,123 @@ static u32 scrub_scan_end(const struct scrub_scan *scan)
 	return btrfs_calc_stripe_length(scan->map) >> BTRFS_STRIPE_LEN_SHIFT;
 }
 
-/* Look up what the data stripes of a full stripe have to contain. */
-static int scrub_fill_full_stripe(struct scrub_batch *batch, int nr)
+/* Look up what the data stripes have to contain. */
+static int scrub_look_up(struct scrub_full_stripe *full)
 {
-	const struct btrfs_chunk_map *map = batch->scan->map;
+	const struct btrfs_chunk_map *map = full->scan->map;
 	const int nr_data = nr_data_stripes(map);
+	struct scrub_ctx *sctx = full->scan->leader->sctx;
 	struct scrub_member *parity = NULL;
 
 	for (int i = nr_data; i < map->num_stripes && !parity; i++)
-		parity = batch->members[scrub_column_device(batch, nr, i)];
+		parity = full->members[scrub_column_device(full, i)];
 
-	batch->check_parity[nr] = false;
+	/* Paths only go forward, and are not valid after a commit. */
+	scrub_ctx_release_paths(sctx);
+	full->check_parity = false;
 	for (int i = 0; i < nr_data; i++) {
-		const int device = scrub_column_device(batch, nr, i);
-		struct scrub_member *data = batch->members[device];
+		const int device = scrub_column_device(full, i);
+		struct btrfs_device *dev = map->stripes[device].dev;
+		struct scrub_member *data = full->members[device];
 		struct scrub_member *owner = data ? data : parity;
 		int ret;
 
-		ret = scrub_stripe_fill(batch->scan->leader->sctx,
-					scrub_column_stripe(batch, nr, i),
-					owner ? owner->sctx : NULL, map->stripes[device].dev,
-					scrub_column_physical(batch, nr, i),
-					scrub_column_logical(batch, nr, i));
+		ret = scrub_stripe_fill(sctx, scrub_stripe_nr(full->stripes, i),
+					owner ? owner->sctx : NULL, dev,
+					scrub_column_physical(full, i),
+					scrub_column_logical(full, i));
 		if (ret < 0)
 			return ret;
 		if (!ret && parity)
-			batch->check_parity[nr] = true;
+			full->check_parity = true;
 		if (!ret && data)
-			data->bytes += BTRFS_STRIPE_LEN;
+			btrfs_scrub_throttle(data->bucket, dev, BTRFS_STRIPE_LEN);
 	}
 	return 0;
 }
 
 static void scrub_parity_read_endio(struct bio *bio)
 {
-	struct scrub_batch *batch = bio->bi_private;
+	struct scrub_full_stripe *full = bio->bi_private;
 
-	batch->parity_error = bio->bi_status != BLK_STS_OK;
-	complete(&batch->parity_read);
+	full->parity_error = bio->bi_status != BLK_STS_OK;
+	complete(&full->parity_read);
 	bio_put(bio);
 }
 
-/* Returns the read of a parity stripe, the last one of a chain of bios. */
-static struct bio *scrub_read_parity(struct scrub_batch *batch, int nr, int column,
-				     struct bio *bio)
+static void scrub_submit_full_stripe(struct scrub_full_stripe *full)
 {
-	const int device = scrub_column_device(batch, nr, column);
-
-	bio = blk_next_bio(bio, batch->scan->map->stripes[device].dev->bdev,
-			   BTRFS_STRIPE_LEN >> PAGE_SHIFT, REQ_OP_READ, GFP_NOFS);
-	bio->bi_iter.bi_sector = scrub_column_physical(batch, nr, column) >> SECTOR_SHIFT;
-	for (u32 i = 0; i < BTRFS_STRIPE_LEN; i += PAGE_SIZE) {
-		void *data = scrub_stripe_data(scrub_column_stripe(batch, nr, column), i);
-
-		__bio_add_page(bio, is_vmalloc_addr(data) ? vmalloc_to_page(data) :
-							    virt_to_page(data), PAGE_SIZE, 0);
-	}
-	return bio;
-}
-
-static void scrub_submit_batch(struct scrub_batch *batch)
-{
-	const struct btrfs_chunk_map *map = batch->scan->map;
+	const struct btrfs_chunk_map *map = full->scan->map;
 	const int nr_data = nr_data_stripes(map);
 	struct bio *bio = NULL;
-	struct blk_plug plug;
 
-	blk_start_plug(&plug);
-	for (int nr = 0; nr < batch->nr; nr++) {
-		const bool check = batch->check_parity[nr];
+	/* Parity is of all data stripes, also of those without an extent. */
+	for (int i = 0; i < nr_data; i++)
+		scrub_stripe_read(full->scan->leader->sctx, scrub_stripe_nr(full->stripes, i),
+				  full->check_parity);
+	if (!full->check_parity)
+		return;
 
-		/* Parity is of all data stripes, also of those without an extent. */
-		for (int i = 0; i < nr_data; i++)
-			scrub_stripe_read(batch->scan->leader->sctx,
-					  scrub_column_stripe(batch, nr, i), check);
-		for (int i = nr_data; check && i < map->num_stripes; i++) {
-			if (batch->members[scrub_column_device(batch, nr, i)])
-				bio = scrub_read_parity(batch, nr, i, bio);
+	/* A chain of bios, one for each parity stripe. */
+	for (int i = nr_data; i < map->num_stripes; i++) {
+		const int device = scrub_column_device(full, i);
+
+		if (!full->members[device])
+			continue;
+		bio = blk_next_bio(bio, map->stripes[device].dev->bdev,
+				   BTRFS_STRIPE_LEN >> PAGE_SHIFT, REQ_OP_READ, GFP_NOFS);
+		bio->bi_iter.bi_sector = scrub_column_physical(full, i) >> SECTOR_SHIFT;
+		for (u32 offset = 0; offset < BTRFS_STRIPE_LEN; offset += PAGE_SIZE) {
+			void *data = scrub_stripe_data(scrub_stripe_nr(full->stripes, i), offset);
+			struct page *page = is_vmalloc_addr(data) ? vmalloc_to_page(data) :
+								    virt_to_page(data);
+
+			__bio_add_page(bio, page, PAGE_SIZE, 0);
 		}
 	}
-	reinit_completion(&batch->parity_read);
-	if (bio) {
-		bio->bi_private = batch;
-		bio->bi_end_io = scrub_parity_read_endio;
-		submit_bio(bio);
-	} else {
-		complete(&batch->parity_read);
-	}
-	blk_finish_plug(&plug);
+	reinit_completion(&full->parity_read);
+	bio->bi_private = full;
+	bio->bi_end_io = scrub_parity_read_endio;
+	submit_bio(bio);
 }
 
-/* Take, look up and submit a batch.  Returns false if the leader has had all. */
-static bool scrub_start_batch(struct scrub_scan *scan, struct scrub_batch *batch)
+/* Take, look up and submit a full stripe.  Returns false if the leader has had all. */
+static bool scrub_start_full_stripe(struct scrub_scan *scan, struct scrub_full_stripe *full)
 {
 	const u32 end = scrub_scan_end(scan);
-	u32 nr = 0;
 
+	full->nr = end;
 	spin_lock(&scan->bg->lock);
 	if (scan->leader->next < end)
-		nr = btrfs_scrub_take_batch(scan->members, batch->members,
-					    scan->map->num_stripes, end, &batch->first);
+		full->nr = btrfs_scrub_take_full_stripe(scan->members, full->members,
+							scan->map->num_stripes, end);
 	spin_unlock(&scan->bg->lock);
-	if (!nr)
+	if (full->nr == end)
 		return false;
 
-	/* Paths only go forward, and are not valid after a commit. */
-	scrub_ctx_release_paths(scan->leader->sctx);
-	for (batch->nr = 0; batch->nr < nr; batch->nr++) {
-		batch->error = scrub_fill_full_stripe(batch, batch->nr);
-		if (batch->error)
-			break;
-		cond_resched();
-	}
-
-	for (int i = 0; i < scan->map->num_stripes; i++) {
-		struct scrub_member *member = batch->members[i];
-
-		if (member) {
-			btrfs_scrub_throttle(member->bucket, scan->map->stripes[i].dev,
-					     member->bytes);
-			member->bytes = 0;
-		}
-	}
-	scrub_submit_batch(batch);
+	full->error = scrub_look_up(full);
+	if (!full->error)
+		scrub_submit_full_stripe(full);
 	return true;
 }
 
 /* Is this parity other than what data of these @sectors makes it? */
-static bool scrub_parity_differs(struct scrub_batch *batch, int nr, int column,
+static bool scrub_parity_differs(struct scrub_full_stripe *full, int column,
 				 unsigned long sectors)
 {
-	struct scrub_scan *scan = batch->scan;
+	struct scrub_scan *scan = full->scan;
 	const u32 sectorsize = scan->bg->fs_info->sectorsize;
 	const u32 step = min_t(u32, sectorsize, PAGE_SIZE);
 	const int nr_data = nr_data_stripes(scan->map);
 	void **pointers = scan->pointers;
 
 	for (u32 offset = 0; offset < BTRFS_STRIPE_LEN; offset += step) {
-		void *parity = scrub_stripe_data(scrub_column_stripe(batch, nr, column), offset);
+		void *parity = scrub_stripe_data(scrub_stripe_nr(full->stripes, column), offset);
 
 		if (!test_bit(offset / sectorsize, &sectors))
 			continue;
 		for (int i = 0; i < nr_data; i++)
-			pointers[i] = scrub_stripe_data(scrub_column_stripe(batch, nr, i), offset);
+			pointers[i] = scrub_stripe_data(scrub_stripe_nr(full->stripes, i), offset);
 		for (int i = nr_data; i < scan->map->num_stripes; i++)
 			pointers[i] = scan->scratch + (i - nr_data) * PAGE_SIZE;
 		raid56_generate_parity(pointers, nr_data, scan->map->num_stripes, step);
@@ -342,125 +262,107 @@ static bool scrub_parity_differs(struct scrub_batch *batch, int nr, int column,
 }
 
 /*
- * Check one parity stripe with what has been read.  If that is wrong, or not enough to
- * tell, it is read again, with the full stripe locked, before anything is written.  Only
- * data of a missing device stays as it was rebuilt before.
+ * Check one parity stripe with what has been read.  If that is wrong or could not be read,
+ * all is read again, with the full stripe locked, before parity is written.
  */
-static int scrub_check_parity(struct scrub_batch *batch, int nr, int column)
+static int scrub_check_parity(struct scrub_full_stripe *full, int column)
 {
-	struct scrub_scan *scan = batch->scan;
+	struct scrub_scan *scan = full->scan;
 	struct btrfs_fs_info *fs_info = scan->bg->fs_info;
-	const int device = scrub_column_device(batch, nr, column);
-	const u64 logical = scrub_column_logical(batch, nr, 0);
-	const int nr_sectors = BTRFS_STRIPE_LEN / fs_info->sectorsize;
-	struct scrub_stripe *rebuilt = NULL;
+	const int device = scrub_column_device(full, column);
+	const u64 logical = scrub_column_logical(full, 0);
 	unsigned long sectors = 0;
+	unsigned long not_on_disk = 0;
 
 	for (int i = 0; i < nr_data_stripes(scan->map); i++) {
-		const struct scrub_blocks blocks =
-				scrub_stripe_blocks(scrub_column_stripe(batch, nr, i));
-		const unsigned long error = blocks.error & blocks.has_extent;
+		struct scrub_stripe *stripe = scrub_stripe_nr(full->stripes, i);
+		const unsigned long error = scrub_stripe_blocks(stripe, &sectors, &not_on_disk);
 
 		/* Parity that may be needed to repair it is not to be touched. */
 		if (error) {
 			btrfs_err(fs_info,
 				  "scrub: unrepaired sectors detected, full stripe %llu data stripe %u errors %*pbl",
-				  logical, i, nr_sectors, &error);
+				  logical, i, BITS_PER_LONG, &error);
 			return BTRFS_SCRUB_UNREPAIRED;
 		}
-		/*
-		 * Nor if what was repaired did not get to the device.  Where there is no
-		 * extent errors stay set, also if it could be rebuilt.
-		 */
-		if (blocks.not_written || blocks.io_error)
-			return 0;
-		if (blocks.error)
-			rebuilt = scrub_column_stripe(batch, nr, 0);
-		sectors |= blocks.has_extent;
 	}
 
-	if (!batch->parity_error && !scrub_parity_differs(batch, nr, column, sectors))
+	/* Nor can it be checked without what is there on the disk. */
+	sectors &= ~not_on_disk;
+	if (!sectors || full->members[device]->readonly ||
+	    !(full->parity_error || scrub_parity_differs(full, column, sectors)))
 		return 0;
-	/* In a writeable block group what was rebuilt may be old by now. */
-	if (batch->members[device]->readonly || (rebuilt && scan->leader->bg_writeable))
-		return 0;
-	return scrub_repair_parity(scan->leader->sctx, scan->map->stripes[device].dev, scan->map,
-				   logical, rebuilt, &sectors);
+	return scrub_raid56_cached_parity(scan->leader->sctx, scan->map->stripes[device].dev,
+					  scan->map, logical, &sectors);
 }
 
 /* Wait for a full stripe, and count for each member what was found. */
-static void scrub_retire_full_stripe(struct scrub_batch *batch, int nr)
+static void scrub_retire_full_stripe(struct scrub_full_stripe *full)
 {
-	const int nr_data = nr_data_stripes(batch->scan->map);
+	struct scrub_scan *scan = full->scan;
+	const int nr_data = nr_data_stripes(scan->map);
 
-	for (int i = 0; i < nr_data; i++)
-		scrub_stripe_wait(scrub_column_stripe(batch, nr, i));
-	for (int i = 0; i < batch->scan->map->num_stripes; i++) {
-		struct scrub_member *member = batch->members[scrub_column_device(batch, nr, i)];
+	for (int i = 0; !full->error && i < nr_data; i++)
+		scrub_stripe_wait(scrub_stripe_nr(full->stripes, i));
+	if (!full->error && full->check_parity)
+		wait_for_completion_io(&full->parity_read);
 
-		/* After an error it gets nothing any more. */
-		if (!member || member->error)
-			continue;
-		if (i >= nr_data && batch->check_parity[nr])
-			member->error = scrub_check_parity(batch, nr, i);
-		if (!member->error)
-			scrub_stripe_done(member->sctx, scrub_column_stripe(batch, nr, i),
-					  scrub_column_physical(batch, nr, i) + BTRFS_STRIPE_LEN);
-	}
-}
-
-static void scrub_retire_batch(struct scrub_batch *batch)
-{
-	struct scrub_scan *scan = batch->scan;
-
-	wait_for_completion_io(&batch->parity_read);
-	for (int nr = 0; nr < batch->nr; nr++)
-		scrub_retire_full_stripe(batch, nr);
-
-	spin_lock(&scan->bg->lock);
 	for (int i = 0; i < scan->map->num_stripes; i++) {
-		struct scrub_member *member = batch->members[i];
+		struct scrub_member *member = full->members[scrub_column_device(full, i)];
 
 		if (!member)
 			continue;
-		member->in_flight--;
+		/* After an error it gets nothing any more. */
 		if (!member->error)
-			member->error = batch->error;
+			member->error = full->error;
+		if (!member->error && i >= nr_data && full->check_parity)
+			member->error = scrub_check_parity(full, i);
+		if (!member->error)
+			scrub_stripe_done(member->sctx, scrub_stripe_nr(full->stripes, i),
+					  scrub_column_physical(full, i) + BTRFS_STRIPE_LEN);
+
+		spin_lock(&scan->bg->lock);
+		member->in_flight--;
 		if (member->error)
 			member->next = U32_MAX;
+		spin_unlock(&scan->bg->lock);
 	}
-	spin_unlock(&scan->bg->lock);
-	/* Members that are finished leave, and the others see if they are cancelled. */
-	wake_up_all(&scan->bg->fs_info->scrub_pause_wait);
 }
 
-/* Read full stripes, until the leader has had all, is cancelled, or there is an error. */
+/* Read full stripes, until the leader has had all or is cancelled. */
 static void scrub_lead_scan(struct scrub_scan *scan)
 {
+	struct scrub_member *leader = scan->leader;
 	struct btrfs_fs_info *fs_info = scan->bg->fs_info;
 	u32 started = 0;
 	u32 retired = 0;
 
-	while (!should_cancel_scrub(scan->leader->sctx)) {
+	while (!should_cancel_scrub(leader->sctx)) {
 		const bool pause = atomic_read(&fs_info->scrub_pause_req);
 		/* What a commit frees in a writeable block group can be used again afterwards. */
-		const u32 keep = pause && scan->leader->bg_writeable ? 0 : SCRUB_BATCHES - 1;
-		struct scrub_batch *batch = &scan->batches[started % SCRUB_BATCHES];
+		const u32 keep = pause && leader->bg_writeable ? 0 : SCRUB_RING - 1;
 
 		while (started - retired > keep)
-			scrub_retire_batch(&scan->batches[retired++ % SCRUB_BATCHES]);
+			scrub_retire_full_stripe(&scan->ring[retired++ % SCRUB_RING]);
+		/* The others see if they are finished or cancelled. */
+		if (started % SCRUB_RING == 0)
+			wake_up_all(&fs_info->scrub_pause_wait);
 		if (pause) {
 			scrub_pause_on(fs_info);
 			scrub_pause_off(fs_info);
 		}
-		if (!scrub_start_batch(scan, batch))
+		if (!scrub_start_full_stripe(scan, &scan->ring[started % SCRUB_RING]))
 			break;
 		started++;
-		if (batch->error)
-			break;
+		cond_resched();
 	}
 	while (retired != started)
-		scrub_retire_batch(&scan->batches[retired++ % SCRUB_BATCHES]);
+		scrub_retire_full_stripe(&scan->ring[retired++ % SCRUB_RING]);
+
+	spin_lock(&scan->bg->lock);
+	scan->leader = NULL;
+	spin_unlock(&scan->bg->lock);
+	wake_up_all(&fs_info->scrub_pause_wait);
 }
 
 /* Is a device of the block group scrubbed at an address from @from on and before @to? */
@@ -484,7 +386,7 @@ static bool scrub_others_are_at(const struct btrfs_block_group *bg,
 }
 
 /* Is the member to lead now, or finished, so that it waits no longer? */
-static bool scrub_may_go_on(struct scrub_scan *scan, struct scrub_member *member, bool *lead)
+static bool scrub_may_go_on(struct scrub_scan *scan, struct scrub_member *member)
 {
 	const u32 end = scrub_scan_end(scan);
 	const u64 start = scan->bg->start;
@@ -497,56 +399,56 @@ static bool scrub_may_go_on(struct scrub_scan *scan, struct scrub_member *member
 	if (member->cancelled)
 		member->next = U32_MAX;
 	/* Others that have come to the block group are about to join, unless they wait, too. */
-	*lead = member->next < end && !scan->leader &&
-		(!scrub_others_are_at(scan->bg, scan->map, start, start + 1) ||
-		 scrub_others_are_at(scan->bg, scan->map, 1, start));
-	if (*lead)
+	if (member->next < end && !scan->leader &&
+	    (!scrub_others_are_at(scan->bg, scan->map, start, start + 1) ||
+	     scrub_others_are_at(scan->bg, scan->map, 1, start)))
 		scan->leader = member;
-	ret = *lead || (member->next >= end && !member->in_flight);
+	ret = scan->leader == member || (member->next >= end && !member->in_flight);
 	spin_unlock(&scan->bg->lock);
 	return ret;
-}
-
-/* Wait until the member is to lead, or until it is finished: then return false. */
-static bool scrub_wait_for_lead(struct scrub_scan *scan, struct scrub_member *member)
-{
-	struct btrfs_fs_info *fs_info = scan->bg->fs_info;
-	bool lead;
-
-	scrub_pause_on(fs_info);
-	wait_event_idle(fs_info->scrub_pause_wait, scrub_may_go_on(scan, member, &lead));
-	scrub_pause_off(fs_info);
-	return lead;
 }
 
 int scrub_raid56_scan(struct scrub_member *member, struct btrfs_block_group *bg,
 		      struct btrfs_chunk_map *map, int stripe_index)
 {
+	struct btrfs_fs_info *fs_info = bg->fs_info;
 	struct scrub_scan *scan;
+	bool last;
 
-	if (!IS_ALIGNED(btrfs_calc_stripe_length(map), BTRFS_STRIPE_LEN))
-		return 1;
-	scan = scrub_join_scan(member, bg, map, stripe_index);
+	mutex_lock(&fs_info->scrub_lock);
+	scan = bg->scrub_scan ? bg->scrub_scan : scrub_alloc_scan(bg, map);
+	if (scan) {
+		bg->scrub_scan = scan;
+		scan->nr_members++;
+		spin_lock(&bg->lock);
+		scan->members[stripe_index] = member;
+		spin_unlock(&bg->lock);
+	}
+	mutex_unlock(&fs_info->scrub_lock);
 	/* It is not about to join any more. */
-	WRITE_ONCE(member->dev->scrub_bg_start, bg->start + 1);
+	WRITE_ONCE(map->stripes[stripe_index].dev->scrub_bg_start, bg->start + 1);
 	if (!scan)
 		return 1;
 
-	while (scrub_wait_for_lead(scan, member)) {
-		const int ret = scrub_init_batches(scan);
-
-		if (!ret)
-			scrub_lead_scan(scan);
-		spin_lock(&bg->lock);
-		if (ret) {
-			member->error = 1;
-			member->next = U32_MAX;
-		}
-		scan->leader = NULL;
-		spin_unlock(&bg->lock);
-		wake_up_all(&bg->fs_info->scrub_pause_wait);
+	for (;;) {
+		scrub_pause_on(fs_info);
+		wait_event_idle(fs_info->scrub_pause_wait, scrub_may_go_on(scan, member));
+		scrub_pause_off(fs_info);
+		if (scan->leader != member)
+			break;
+		scrub_lead_scan(scan);
 	}
-	scrub_leave_scan(scan, stripe_index);
+
+	mutex_lock(&fs_info->scrub_lock);
+	spin_lock(&bg->lock);
+	scan->members[stripe_index] = NULL;
+	spin_unlock(&bg->lock);
+	last = --scan->nr_members == 0;
+	if (last)
+		bg->scrub_scan = NULL;
+	mutex_unlock(&fs_info->scrub_lock);
+	if (last)
+		scrub_free_scan(scan);
 	return member->error ? member->error : member->cancelled;
 }
 

@@ -14,24 +14,18 @@ struct btrfs_scrub_bucket;
 struct scrub_ctx;
 struct scrub_stripe;
 
-/* Full stripes that are read under one plug. */
-#define BTRFS_SCRUB_BATCH	8
-
 /* A device that takes part in a scan, on the stack of the task that scrubs it. */
 struct scrub_member {
 	struct scrub_ctx *sctx;
-	struct btrfs_device *dev;
 	struct btrfs_scrub_bucket *bucket;
 	bool readonly;
 	/* The block group could not be made read-only. */
 	bool bg_writeable;
 
-	/* Protected by bg->lock: the next full stripe to read, and batches being read. */
+	/* Protected by bg->lock: the next full stripe to read, and how many are being read. */
 	u32 next;
 	u32 in_flight;
 
-	/* Bytes of its data in the batch that is filled, for scrub_speed_max. */
-	u32 bytes;
 	int error;
 	int cancelled;
 };
@@ -44,19 +38,10 @@ void scrub_wait_for_others(struct scrub_ctx *sctx, struct btrfs_device *dev,
 			   struct btrfs_block_group *bg);
 
 /* In scrub-scan.c. */
-u32 btrfs_scrub_take_batch(struct scrub_member **members, struct scrub_member **taken,
-			   int nr_members, u32 end, u32 *first);
+u32 btrfs_scrub_take_full_stripe(struct scrub_member **members, struct scrub_member **taken,
+				 int nr_members, u32 end);
 
 /* The rest is in scrub.c. */
-
-/* Blocks of a stripe, a bit each. */
-struct scrub_blocks {
-	unsigned long has_extent;
-	unsigned long error;
-	unsigned long io_error;
-	/* Repaired, but not on the device. */
-	unsigned long not_written;
-};
 
 struct scrub_stripe *scrub_stripes_alloc(struct btrfs_block_group *bg, int nr);
 void scrub_stripes_free(struct scrub_stripe *stripes, int nr);
@@ -74,15 +59,17 @@ void scrub_stripe_read(struct scrub_ctx *sctx, struct scrub_stripe *stripe, bool
 void scrub_stripe_wait(struct scrub_stripe *stripe);
 /* Count the errors of the stripe, and that the device is scrubbed up to @physical. */
 void scrub_stripe_done(struct scrub_ctx *sctx, struct scrub_stripe *stripe, u64 physical);
-struct scrub_blocks scrub_stripe_blocks(struct scrub_stripe *stripe);
-void *scrub_stripe_data(struct scrub_stripe *stripe, u32 offset);
 /*
- * Check the parity stripe on @dev, with the full stripe locked, and write it if it is
- * wrong.  @data are the data stripes as they were read, or NULL to read them again.
+ * Add the blocks that have an extent, and those that are not on the device as they were
+ * read or repaired, a bit each.  Returns those with an extent that could not be repaired.
  */
-int scrub_repair_parity(struct scrub_ctx *sctx, struct btrfs_device *dev,
-			struct btrfs_chunk_map *map, u64 full_stripe_start,
-			struct scrub_stripe *data, unsigned long *extent_bitmap);
+unsigned long scrub_stripe_blocks(struct scrub_stripe *stripe,
+				  unsigned long *has_extent, unsigned long *not_on_disk);
+void *scrub_stripe_data(struct scrub_stripe *stripe, u32 offset);
+/* Check the parity stripe on @dev, with the full stripe locked, and write it if it is wrong. */
+int scrub_raid56_cached_parity(struct scrub_ctx *sctx, struct btrfs_device *dev,
+			       struct btrfs_chunk_map *map, u64 full_stripe_start,
+			       unsigned long *extent_bitmap);
 void scrub_ctx_release_paths(struct scrub_ctx *sctx);
 int should_cancel_scrub(const struct scrub_ctx *sctx);
 void scrub_pause_on(struct btrfs_fs_info *fs_info);

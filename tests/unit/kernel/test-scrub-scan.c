@@ -20,31 +20,33 @@ struct run {
 	u32 end;
 	/* The full stripe that each device has to be given next. */
 	u32 next[MEMBERS];
-	u32 batches[MEMBERS];
+	u32 taken_by[MEMBERS];
 	u32 full_stripes_taken;
 };
 
-static u32 take(struct run *run)
+static bool take(struct run *run)
 {
-	u32 first = 0;
-	u32 nr = btrfs_scrub_take_batch(run->members, run->taken, MEMBERS, run->end, &first);
+	const u32 nr = btrfs_scrub_take_full_stripe(run->members, run->taken, MEMBERS, run->end);
 	int given = 0;
 
-	assert_true(nr <= BTRFS_SCRUB_BATCH);
-	for (int i = 0; nr && i < MEMBERS; i++) {
+	assert_true(nr <= run->end);
+	if (nr == run->end)
+		return false;
+	for (int i = 0; i < MEMBERS; i++) {
+		/* Those that are as far get it, and no others. */
+		assert_ptr_equal(run->taken[i],
+				 run->members[i] && run->all[i].next != UINT32_MAX &&
+				 run->next[i] == nr ? run->members[i] : NULL);
 		if (!run->taken[i])
 			continue;
 		given++;
-		assert_ptr_equal(run->taken[i], run->members[i]);
-		assert_int_equal(first, run->next[i]);
-		run->next[i] += nr;
-		assert_int_equal(run->all[i].next, run->next[i]);
-		assert_int_equal(run->all[i].in_flight, ++run->batches[i]);
+		assert_int_equal(run->all[i].next, ++run->next[i]);
+		assert_int_equal(run->all[i].in_flight, ++run->taken_by[i]);
 	}
-	/* Each batch is for somebody: the reads are not for nothing. */
-	assert_true(!nr || given);
-	run->full_stripes_taken += nr;
-	return nr;
+	/* Each full stripe is for somebody: the reads are not for nothing. */
+	assert_true(given);
+	run->full_stripes_taken++;
+	return true;
 }
 
 static void step(struct run *run, bool may_quit)
@@ -90,18 +92,18 @@ static void test_late_one_costs_what_it_missed(void **state)
 
 	(void)state;
 	run.members[0] = &run.all[0];
-	for (int n = 0; n < 3; n++)
-		assert_int_equal(take(&run), BTRFS_SCRUB_BATCH);
+	for (int n = 0; n < 24; n++)
+		assert_true(take(&run));
 	run.members[1] = &run.all[1];
 	while (take(&run))
 		;
-	assert_int_equal(run.full_stripes_taken, 100 + 3 * BTRFS_SCRUB_BATCH);
+	assert_int_equal(run.full_stripes_taken, 100 + 24);
 	assert_int_equal(run.next[0], 100);
 	assert_int_equal(run.next[1], 100);
 }
 
-/* The batch of a late device ends where the others are, also in the middle of one. */
-static void test_batch_ends_at_the_others(void **state)
+/* A late device catches up with the others, who join it there. */
+static void test_late_one_is_joined(void **state)
 {
 	struct run run = { .end = 100 };
 
@@ -109,9 +111,11 @@ static void test_batch_ends_at_the_others(void **state)
 	run.members[0] = &run.all[0];
 	run.members[1] = &run.all[1];
 	run.next[0] = run.all[0].next = 3;
-	assert_int_equal(take(&run), 3);
-	assert_null(run.taken[0]);
-	assert_int_equal(take(&run), BTRFS_SCRUB_BATCH);
+	for (int n = 0; n < 3; n++) {
+		assert_true(take(&run));
+		assert_null(run.taken[0]);
+	}
+	assert_true(take(&run));
 	assert_non_null(run.taken[0]);
 	assert_non_null(run.taken[1]);
 }
@@ -121,7 +125,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_full_stripe_once),
 		cmocka_unit_test(test_late_one_costs_what_it_missed),
-		cmocka_unit_test(test_batch_ends_at_the_others),
+		cmocka_unit_test(test_late_one_is_joined),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
