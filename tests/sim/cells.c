@@ -118,10 +118,11 @@ static void fill_files(struct file *files, int n, int task, const struct workloa
 	u64 at = 64 * SIM_MIB + task * 400 * SIM_MIB;
 
 	for (int i = 0; i < n; i++) {
-		u64 size = w->a + lm_hash(seed * 100 + task, i) % (w->b - w->a);
+		u64 size = (w->a + lm_hash(seed * 100 + task, i) % (w->b - w->a)) << 10;
 
-		files[i] = (struct file){ at, size << 10, task * 2000 + i };
-		at += (files[i].size + 4095) & ~4095ull;
+		/* Whole sectors are read, so nothing is left out between two files. */
+		files[i] = (struct file){ at, round_up(size, 4096), task * 2000 + i };
+		at += files[i].size;
 	}
 }
 
