@@ -61,6 +61,31 @@ static int disk_of(const struct btrfs_io_stripe *stripe)
 	return disk;
 }
 
+/* As raid1 of md: on in order, else where nothing is in flight, else the closest; with flash the fewest in flight. */
+static int pick_md(const struct btrfs_chunk_map *map, int first, int nr, u64 offset)
+{
+	int least = first, closest = first;
+	u64 best = U64_MAX;
+	bool flash = false;
+
+	for (int i = first; i < first + nr; i++) {
+		const struct sim_disk *disk = &disks[disk_of(&map->stripes[i])];
+		const u64 pos = map->stripes[i].physical + offset;
+		const u64 way = pos < disk->head ? disk->head - pos : pos - disk->head;
+
+		if (pos == disk->next_pos || !way)
+			return i;
+		flash |= !disk->bdev.rot;
+		if (disk->pending < disks[disk_of(&map->stripes[least])].pending)
+			least = i;
+		if (way < best) {
+			best = way;
+			closest = i;
+		}
+	}
+	return flash || !disks[disk_of(&map->stripes[least])].pending ? least : closest;
+}
+
 static int pick(const struct btrfs_chunk_map *map, int first, int nr, struct btrfs_read_request *req)
 {
 	int best = first;
@@ -74,6 +99,8 @@ static int pick(const struct btrfs_chunk_map *map, int first, int nr, struct btr
 			    block_in_flight(disk_of(&map->stripes[best])))
 				best = i;
 		return best;
+	case MD:
+		return pick_md(map, first, nr, req->offset);
 	default:
 		return btrfs_read_policy_pick(&fs_info, map, first, nr, req);
 	}

@@ -45,14 +45,16 @@ void block_reset(void)
 	nr_disks = 0;
 }
 
-void block_add_disk(const char *spec, u64 seed)
+/* What @model says holds for hard disks where @spec does not say it. */
+void block_add_disk(const char *spec, const char *model, u64 seed)
 {
 	struct sim_disk *d = &disks[nr_disks];
 	struct queue *q = &queues[nr_disks++];
 	char text[200], why[64];
 
-	snprintf(text, sizeof(text), "%s%sseed=%llu,size=6G", spec, strchr(spec, ':') ? "," : ":",
-		 (unsigned long long)seed);
+	snprintf(text, sizeof(text), "%.*s:seed=%llu,size=6G%s%s%s%s", (int)strcspn(spec, ":"), spec,
+		 (unsigned long long)seed, *spec == 'h' && *model ? "," : "", *spec == 'h' ? model : "",
+		 strchr(spec, ':') ? "," : "", strchr(spec, ':') ? strchr(spec, ':') + 1 : "");
 	d->model = calloc(1, sizeof(*d->model));
 	if (lm_parse(&d->model->p, text, strlen(text), why, sizeof(why))) {
 		fprintf(stderr, "%s: %s\n", text, why);
@@ -212,6 +214,8 @@ void block_submit(struct sim_bio *bio)
 	u64 pos = bio->bio.bi_iter.bi_sector << SECTOR_SHIFT;
 	u32 left = bio->bio.bi_iter.bi_size;
 
+	disks[bio->disk].next_pos = pos + left;
+	disks[bio->disk].pending++;
 	disks[bio->disk].reads++;
 	disks[bio->disk].read_bytes += left;
 	bio->pieces = DIV_ROUND_UP(left, MAX_BYTES);
@@ -246,6 +250,8 @@ static void complete(int disk, u32 slot)
 
 		if (--bio->pieces)
 			continue;
+		disks[disk].head = (bio->bio.bi_iter.bi_sector << SECTOR_SHIFT) + bio->bio.bi_iter.bi_size;
+		disks[disk].pending--;
 		btrfs_read_load_uncharge(bio->dev, &bio->bio, &bio->charge);
 		bio->end(bio);
 		free(bio);

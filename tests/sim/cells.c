@@ -2,8 +2,9 @@
 /*
  * Read policies against each other: arrays, workloads, and the table of both.
  *
- *	sim [-s SEEDS] [-f FIRST] [-t] [-r] [ARRAY[/WORKLOAD]...]
+ *	sim [-s SEEDS] [-f FIRST] [-d WORDS] [-t] [-r] [ARRAY[/WORKLOAD]...]
  *
+ * -d changes the model of all hard disks, for example to rpm=5400 or readahead=0,
  * -t traces the reads of roundrobin, -r prints its figures alone.
  */
 #include <getopt.h>
@@ -112,6 +113,8 @@ static const char * const cells[] = {
 
 struct result { double value, beside; };
 
+static const char *model = "";
+
 static void fill_files(struct file *files, int n, int task, const struct workload *w, u64 seed)
 {
 	/* Readers of trees each have a place of their own. */
@@ -203,7 +206,7 @@ static struct result run(const struct array *array, const struct workload *w, en
 	sim_reset();
 	block_reset();
 	for (int i = 0; i < DISKS_MAX && array->disks[i]; i++)
-		block_add_disk(array->disks[i], seed * 10 + i);
+		block_add_disk(array->disks[i], model, seed * 10 + i);
 	array_policy = policy;
 	array_reset(array->layout, seed, w->cold);
 	sim_now += lm_hash(seed, 99) % (50 * NSEC_PER_MSEC);
@@ -235,6 +238,12 @@ static int compare(const void *a, const void *b)
 static int first_seed = 1, seeds = 5;
 static bool trace, alone;
 
+/* One figure for a cell that may have two. */
+static double whole(const struct result *r)
+{
+	return r->beside ? sqrt(r->value * r->beside) : r->value;
+}
+
 /* Of pid the best of the numbers that the first task may have. */
 static struct result median(const struct array *array, const struct workload *w, enum policy policy)
 {
@@ -247,7 +256,7 @@ static struct result median(const struct array *array, const struct workload *w,
 		for (int k = 0; k < tries; k++) {
 			struct result r = run(array, w, policy, first_seed + s, 1200 + k + (policy == PID ? 0 : s));
 
-			if (sqrt(r.value * (r.beside ? r.beside : r.value)) > sqrt(best.value * (best.beside ? best.beside : best.value)))
+			if (whole(&r) > whole(&best))
 				best = r;
 		}
 		value[s] = best.value;
@@ -275,26 +284,25 @@ static bool wanted(int argc, char **argv, const char *array, const char *workloa
 
 static void print_cell(const struct array *array, const struct workload *w)
 {
-	struct result pid, queue, rr;
-	double ratio;
+	struct result pid, queue, md, rr;
+	double best, ratio;
 
 	array_trace = trace;
 	rr = median(array, w, ROUNDROBIN);
 	array_trace = false;
 	if (alone) {
-		printf("%s/%s %.1f\n", array->name, w->name, rr.beside ? sqrt(rr.value * rr.beside) : rr.value);
+		printf("%s/%s %.1f\n", array->name, w->name, whole(&rr));
 		return;
 	}
 	pid = median(array, w, PID);
 	queue = median(array, w, LEAST_QUEUE);
-	ratio = rr.value / max(pid.value, queue.value);
-
+	md = median(array, w, MD);
+	best = max(max(whole(&pid), whole(&queue)), whole(&md));
+	ratio = whole(&rr) / best;
+	printf("%-12s %-13s %8.0f %8.0f %8.0f %8.0f %6.2f %6.2f%s", array->name, w->name, pid.value, queue.value, md.value,
+	       rr.value, rr.value / pid.value, ratio, ratio < 0.97 ? " <" : "");
 	if (w->kind == MIX)
-		ratio = sqrt(rr.value * rr.beside) / max(sqrt(pid.value * pid.beside), sqrt(queue.value * queue.beside));
-	printf("%-12s %-13s %8.0f %8.0f %8.0f %6.2f %6.2f%s", array->name, w->name, pid.value, queue.value, rr.value,
-	       rr.value / pid.value, ratio, ratio < 0.97 ? " <" : "");
-	if (w->kind == MIX)
-		printf("  beside %.0f %.0f %.0f", pid.beside, queue.beside, rr.beside);
+		printf("  beside %.0f %.0f %.0f %.0f", pid.beside, queue.beside, md.beside, rr.beside);
 	printf("\n");
 	fflush(stdout);
 }
@@ -303,11 +311,13 @@ int main(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "s:f:tr")) != -1) {
+	while ((c = getopt(argc, argv, "s:f:d:tr")) != -1) {
 		if (c == 's')
 			seeds = atoi(optarg);
 		else if (c == 'f')
 			first_seed = atoi(optarg);
+		else if (c == 'd')
+			model = optarg;
 		else if (c == 'r')
 			alone = true;
 		else if (c == 't')
@@ -316,7 +326,7 @@ int main(int argc, char **argv)
 			return 2;
 	}
 	if (!alone)
-		printf("%-12s %-13s %8s %8s %8s %6s %6s\n", "", "", "pid", "queue", "rr", "/pid", "/best");
+		printf("%-12s %-13s %8s %8s %8s %8s %6s %6s\n", "", "", "pid", "queue", "md", "rr", "/pid", "/best");
 	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
 		char text[600], *word;
 		const struct array *array = arrays;

@@ -9,7 +9,7 @@ cell() {
 	local figures
 
 	read -ra figures < <("${top_builddir:?}/tests/sim/sim" -s 3 "$1" | tail -n 1)
-	in_range "${figures[${3:-5}]}" "$2" 100 "$1 over ${4:-pid}"
+	in_range "${figures[${3:-6}]}" "$2" 100 "$1 over ${4:-pid}"
 }
 
 cell 3hdd/seq1 1.9
@@ -34,7 +34,7 @@ cell hdd+ssd/seq1 1.1
 cell 2hdd+ssd/small3 0.97
 cell hdd+ssd/rand1 0.97
 # A stream beside single reads of the SSD: the geometric mean of both.
-cell 2hdd+ssd/mix1 0.97 6 'the best rival'
+cell 2hdd+ssd/mix1 0.97 7 'the best rival'
 cell ssd+nvme/seq1 1.1
 cell ssd+nvme/rand32 1.01
 cell 2nvme/rand32 1.2

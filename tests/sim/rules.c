@@ -31,7 +31,7 @@ static void fresh(u32 pid, int nr, const char *kinds)
 	sim_reset();
 	block_reset();
 	for (int i = 0; i < nr; i++)
-		block_add_disk(kinds[i] == 'h' ? "hdd" : kinds[i] == 's' ? "ssd" : "nvme", i);
+		block_add_disk(kinds[i] == 'h' ? "hdd" : kinds[i] == 's' ? "ssd" : "nvme", "", i);
 	array_policy = ROUNDROBIN;
 	array_reset((struct array_layout){ nr }, 1, false);
 	me.pid = pid;

@@ -15,7 +15,7 @@
 #define SIM_MIB		(1ull << 20)
 
 /* How the mirror is chosen. */
-enum policy { PID, LEAST_QUEUE, ROUNDROBIN };
+enum policy { PID, LEAST_QUEUE, MD, ROUNDROBIN };
 
 /* sched.c: tasks take turns by themselves, time goes on when all of them wait */
 struct task {
@@ -64,13 +64,16 @@ struct sim_disk {
 	u64 reads, read_bytes;
 	/* For tests: when the last read of data was sent. */
 	u64 last_sent;
+	/* As md keeps them: where the last read ends that was sent, and that was done. */
+	u64 next_pos, head;
+	int pending;
 };
 
 extern struct sim_disk disks[DISKS_MAX];
 extern int nr_disks;
 
 void block_reset(void);
-void block_add_disk(const char *spec, u64 seed);
+void block_add_disk(const char *spec, const char *model, u64 seed);
 void block_submit(struct sim_bio *bio);
 void block_plug(struct plug *plug);
 void block_unplug(void);

@@ -93,7 +93,7 @@ int main(void)
 			sim_reset();
 			block_reset();
 			for (int i = 0; i < t->copies; i++)
-				block_add_disk(t->disk, seed * 10 + i);
+				block_add_disk(t->disk, "", seed * 10 + i);
 			array_policy = ROUNDROBIN;
 			array_reset((struct array_layout){ t->copies }, seed, false);
 			w.begin = sim_now;
