@@ -19,7 +19,7 @@ cell 3hdd/seq8 0.97
 cell 3hdd/small3 0.97
 cell 3hdd/small3-cold 0.97
 cell 3hdd/small2 0.97
-cell 3hdd/small6 1.4
+cell 3hdd/small6 1.05
 cell 3hdd/tiny3 0.97
 cell 3hdd/rand1 1.1
 cell 2hdd/seq1 1.5
