@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # lab: --disk ssd:size=512M,seed=1 --disk hdd:size=128M,seed=2 --disk hdd:size=4G,seed=3
 #
-# The removal of a device moves data and then metadata to what is left. The space that the data gave up
+# Removing a device moves data and then metadata to the others. The space that the data gave up
 # there is free after the next commit; if metadata is let rely on it before, that commit is aborted.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
