@@ -287,7 +287,7 @@ static int scrub_check_parity(struct scrub_full_stripe *full, int column)
 		}
 	}
 
-	/* Nor can it be checked without what is there on the disk. */
+	/* Parity of blocks whose data is not on the disk cannot be checked. */
 	sectors &= ~not_on_disk;
 	if (!sectors || full->members[device]->readonly ||
 	    !(full->parity_error || scrub_parity_differs(full, column, sectors)))
