@@ -60,12 +60,10 @@ static int check_request(struct btrfs_fs_info *fs_info, struct role_request *req
 		const struct role_change *change = &request->changes[i];
 
 		if (change->role >= BTRFS_ROLE_NR)
-			return refuse(request, change->devid,
-				      BTRFS_DEVICE_ROLES_BAD_ROLE, -EINVAL);
+			return refuse(request, change->devid, BTRFS_DEVICE_ROLES_BAD_ROLE, -EINVAL);
 		/* Back to the default is fine, that's what mixed ones do. */
 		if (mixed && change->role != 0)
-			return refuse(request, change->devid,
-				      BTRFS_DEVICE_ROLES_MIXED, -EINVAL);
+			return refuse(request, change->devid, BTRFS_DEVICE_ROLES_MIXED, -EINVAL);
 		for (u32 j = 0; j < i; j++) {
 			if (request->changes[j].devid == change->devid)
 				return refuse(request, change->devid,
@@ -90,8 +88,7 @@ static int find_devices(struct btrfs_fs_info *fs_info, struct role_request *requ
 			return refuse(request, change->devid,
 				      BTRFS_DEVICE_ROLES_NO_DEVICE, -ENODEV);
 		if (change->device->fs_devices != fs_info->fs_devices)
-			return refuse(request, change->devid,
-				      BTRFS_DEVICE_ROLES_SEED, -EINVAL);
+			return refuse(request, change->devid, BTRFS_DEVICE_ROLES_SEED, -EINVAL);
 	}
 	return 0;
 }
@@ -152,8 +149,7 @@ static int change_types(struct btrfs_fs_info *fs_info, struct role_request *requ
 	kind = reason == BTRFS_DEVICE_ROLES_TOO_FEW_DATA ? BTRFS_ROLE_KIND_DATA :
 							   BTRFS_ROLE_KIND_METADATA;
 	for (u32 i = request->nr; i-- > 0; ) {
-		if (btrfs_role_rank(request->changes[i].role, kind) ==
-		    BTRFS_ROLE_RANK_EXCLUDED)
+		if (btrfs_role_rank(request->changes[i].role, kind) == BTRFS_ROLE_RANK_EXCLUDED)
 			devid = request->changes[i].devid;
 	}
 	return refuse(request, devid, reason, -EINVAL);
@@ -164,8 +160,7 @@ static void log_request(struct btrfs_fs_info *fs_info,
 {
 	if (error) {
 		btrfs_warn(fs_info, "device roles not changed: %s (devid %llu, error %d)",
-			   btrfs_device_roles_reasons[request->reason],
-			   request->failed_devid, error);
+			   btrfs_device_roles_reasons[request->reason], request->failed_devid, error);
 		return;
 	}
 
@@ -175,8 +170,7 @@ static void log_request(struct btrfs_fs_info *fs_info,
 
 		if (old != change->role)
 			btrfs_info(fs_info, "role of devid %llu changed from %s to %s",
-				   change->devid, btrfs_role_name(old),
-				   btrfs_role_name(change->role));
+				   change->devid, btrfs_role_name(old), btrfs_role_name(change->role));
 	}
 }
 
