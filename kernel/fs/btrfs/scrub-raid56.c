@@ -82,8 +82,6 @@ static u64 scrub_column_logical(const struct scrub_full_stripe *full, int column
 
 static void scrub_free_scan(struct scrub_scan *scan)
 {
-	/* Workers that have said they are done may still be about to return. */
-	flush_workqueue(scan->bg->fs_info->scrub_workers);
 	scrub_stripes_free(scan->stripes, SCRUB_RING * scan->map->num_stripes);
 	btrfs_free_chunk_map(scan->map);
 	kfree(scan->scratch);
@@ -233,11 +231,12 @@ static bool scrub_start_full_stripe(struct scrub_scan *scan, struct scrub_full_s
 	return true;
 }
 
-/* Is this parity other than what data of these @sectors makes it? */
-static bool scrub_parity_differs(struct scrub_full_stripe *full, int column,
-				 unsigned long sectors)
+/* Those of @sectors in which this parity is other than what data makes it. */
+static unsigned long scrub_parity_differs(struct scrub_full_stripe *full, int column,
+					  unsigned long sectors)
 {
 	struct scrub_scan *scan = full->scan;
+	unsigned long differs = 0;
 	const u32 sectorsize = scan->bg->fs_info->sectorsize;
 	const u32 step = min_t(u32, sectorsize, PAGE_SIZE);
 	const int nr_data = nr_data_stripes(scan->map);
@@ -256,14 +255,14 @@ static bool scrub_parity_differs(struct scrub_full_stripe *full, int column,
 		if (is_vmalloc_addr(parity))
 			invalidate_kernel_vmap_range(parity, step);
 		if (memcmp(pointers[column], parity, step))
-			return true;
+			__set_bit(offset / sectorsize, &differs);
 	}
-	return false;
+	return differs;
 }
 
 /*
- * Check one parity stripe with what has been read.  If that is wrong or could not be read,
- * all is read again, with the full stripe locked, before parity is written.
+ * Check one parity stripe with what has been read.  Where that is wrong or could not be
+ * read, all is read again, with the full stripe locked, before parity is written.
  */
 static int scrub_check_parity(struct scrub_full_stripe *full, int column)
 {
@@ -289,8 +288,11 @@ static int scrub_check_parity(struct scrub_full_stripe *full, int column)
 
 	/* Parity of blocks whose data is not on the disk cannot be checked. */
 	sectors &= ~not_on_disk;
-	if (!sectors || full->members[device]->readonly ||
-	    !(full->parity_error || scrub_parity_differs(full, column, sectors)))
+	if (full->members[device]->readonly)
+		return 0;
+	if (!full->parity_error)
+		sectors = scrub_parity_differs(full, column, sectors);
+	if (!sectors)
 		return 0;
 	return scrub_raid56_cached_parity(scan->leader->sctx, scan->map->stripes[device].dev,
 					  scan->map, logical, &sectors);
@@ -320,13 +322,20 @@ static void scrub_retire_full_stripe(struct scrub_full_stripe *full)
 		if (!member->error)
 			scrub_stripe_done(member->sctx, scrub_stripe_nr(full->stripes, i),
 					  scrub_column_physical(full, i) + BTRFS_STRIPE_LEN);
+	}
 
-		spin_lock(&scan->bg->lock);
+	/* They may leave now: parity of one was checked with data of another. */
+	spin_lock(&scan->bg->lock);
+	for (int i = 0; i < scan->map->num_stripes; i++) {
+		struct scrub_member *member = full->members[i];
+
+		if (!member)
+			continue;
 		member->in_flight--;
 		if (member->error)
 			member->next = U32_MAX;
-		spin_unlock(&scan->bg->lock);
 	}
+	spin_unlock(&scan->bg->lock);
 }
 
 /* Read full stripes, until the leader has had all or is cancelled. */
@@ -447,8 +456,11 @@ int scrub_raid56_scan(struct scrub_member *member, struct btrfs_block_group *bg,
 	if (last)
 		bg->scrub_scan = NULL;
 	mutex_unlock(&fs_info->scrub_lock);
-	if (last)
+	if (last) {
+		/* Workers that have said they are done may still be about to return. */
+		flush_workqueue(fs_info->scrub_workers);
 		scrub_free_scan(scan);
+	}
 	return member->error ? member->error : member->cancelled;
 }
 
