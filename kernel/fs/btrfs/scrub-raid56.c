@@ -288,11 +288,9 @@ static int scrub_check_parity(struct scrub_full_stripe *full, int column)
 
 	/* Parity of blocks whose data is not on the disk cannot be checked. */
 	sectors &= ~not_on_disk;
-	if (full->members[device]->readonly)
-		return 0;
-	if (!full->parity_error)
+	if (!full->parity_error && !full->members[device]->readonly)
 		sectors = scrub_parity_differs(full, column, sectors);
-	if (!sectors)
+	if (!sectors || full->members[device]->readonly)
 		return 0;
 	return scrub_raid56_cached_parity(scan->leader->sctx, scan->map->stripes[device].dev,
 					  scan->map, logical, &sectors);
@@ -322,20 +320,14 @@ static void scrub_retire_full_stripe(struct scrub_full_stripe *full)
 		if (!member->error)
 			scrub_stripe_done(member->sctx, scrub_stripe_nr(full->stripes, i),
 					  scrub_column_physical(full, i) + BTRFS_STRIPE_LEN);
-	}
 
-	/* They may leave now: parity of one was checked with data of another. */
-	spin_lock(&scan->bg->lock);
-	for (int i = 0; i < scan->map->num_stripes; i++) {
-		struct scrub_member *member = full->members[i];
-
-		if (!member)
-			continue;
+		/* It may leave now, and its context with it. */
+		spin_lock(&scan->bg->lock);
 		member->in_flight--;
 		if (member->error)
 			member->next = U32_MAX;
+		spin_unlock(&scan->bg->lock);
 	}
-	spin_unlock(&scan->bg->lock);
 }
 
 /* Read full stripes, until the leader has had all or is cancelled. */
