@@ -5,10 +5,7 @@
  * Each device scrubbed on its own would read all devices to check its parity.  So the task
  * of one device, the leader, reads full stripes for all devices that are being scrubbed,
  * parity together with data, while the tasks of the others wait.  A device that comes
- * late catches up first.
- *
- * Owns the scan: its members, the leader, and the full stripes in flight.  The choice of
- * the next one is in scrub-scan.c.
+ * late catches up first (scrub-scan.c).
  */
 
 #include <linux/bio.h>
@@ -188,7 +185,6 @@ static void scrub_submit_full_stripe(struct scrub_full_stripe *full)
 	if (!full->check_parity)
 		return;
 
-	/* A chain of bios, one for each parity stripe. */
 	for (int i = nr_data; i < map->num_stripes; i++) {
 		const int device = scrub_column_device(full, i);
 
@@ -270,8 +266,7 @@ static int scrub_check_parity(struct scrub_full_stripe *full, int column)
 	struct btrfs_fs_info *fs_info = scan->bg->fs_info;
 	const int device = scrub_column_device(full, column);
 	const u64 logical = scrub_column_logical(full, 0);
-	unsigned long sectors = 0;
-	unsigned long not_on_disk = 0;
+	unsigned long sectors = 0, not_on_disk = 0;
 
 	for (int i = 0; i < nr_data_stripes(scan->map); i++) {
 		struct scrub_stripe *stripe = scrub_stripe_nr(full->stripes, i);
@@ -335,8 +330,7 @@ static void scrub_lead_scan(struct scrub_scan *scan)
 {
 	struct scrub_member *leader = scan->leader;
 	struct btrfs_fs_info *fs_info = scan->bg->fs_info;
-	u32 started = 0;
-	u32 retired = 0;
+	u32 started = 0, retired = 0;
 
 	while (!should_cancel_scrub(leader->sctx)) {
 		const bool pause = atomic_read(&fs_info->scrub_pause_req);
