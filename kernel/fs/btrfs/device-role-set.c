@@ -82,8 +82,8 @@ static int find_devices(struct btrfs_fs_info *fs_info, struct role_request *requ
 		args.devid = change->devid;
 		if (!change->device)
 			change->device = btrfs_find_device(fs_info->fs_devices, &args);
-		/* The end of a replace gives the number of a device to another. */
-		if (!change->device || change->device->devid != change->devid ||
+		/* The end of a replace gives the number of a device to another, and it has 0. */
+		if (!change->devid || !change->device || change->device->devid != change->devid ||
 		    !btrfs_device_can_have_role(change->device))
 			return refuse(request, change->devid,
 				      BTRFS_DEVICE_ROLES_NO_DEVICE, -ENODEV);
@@ -126,25 +126,20 @@ static int change_types(struct btrfs_fs_info *fs_info, struct role_request *requ
 	int kind;
 	int ret;
 
-	mutex_lock(&fs_info->chunk_mutex);
+	guard(mutex)(&fs_info->chunk_mutex);
 	ret = find_devices(fs_info, request);
-	if (ret) {
-		mutex_unlock(&fs_info->chunk_mutex);
+	if (ret)
 		return ret;
-	}
 	btrfs_device_role_count(fs_info, true, NULL, before);
 	for (u32 i = 0; i < request->nr; i++)
 		request->changes[i].old_type = request->changes[i].device->type;
 	apply_types(fs_info, request, true);
 	btrfs_device_role_count(fs_info, true, NULL, after);
 	reason = btrfs_device_role_check_counts(fs_info, before, after);
-	if (reason != BTRFS_DEVICE_ROLES_OK && !request->force)
-		apply_types(fs_info, request, false);
-	mutex_unlock(&fs_info->chunk_mutex);
-
 	if (reason == BTRFS_DEVICE_ROLES_OK || request->force)
 		return 0;
 
+	apply_types(fs_info, request, false);
 	/* The first device of the request that is about to exclude the kind. */
 	kind = reason == BTRFS_DEVICE_ROLES_TOO_FEW_DATA ? BTRFS_ROLE_KIND_DATA :
 							   BTRFS_ROLE_KIND_METADATA;
@@ -160,7 +155,8 @@ static void log_request(struct btrfs_fs_info *fs_info,
 {
 	if (error) {
 		btrfs_warn(fs_info, "device roles not changed: %s (devid %llu, error %d)",
-			   btrfs_device_roles_reasons[request->reason], request->failed_devid, error);
+			   btrfs_device_roles_reasons[request->reason],
+			   request->failed_devid, error);
 		return;
 	}
 
@@ -170,7 +166,8 @@ static void log_request(struct btrfs_fs_info *fs_info,
 
 		if (old != change->role)
 			btrfs_info(fs_info, "role of devid %llu changed from %s to %s",
-				   change->devid, btrfs_role_name(old), btrfs_role_name(change->role));
+				   change->devid, btrfs_role_name(old),
+				   btrfs_role_name(change->role));
 	}
 }
 
@@ -243,15 +240,21 @@ ssize_t btrfs_device_role_store(struct kobject *kobj, struct kobj_attribute *att
 		return -EPERM;
 	if (role < 0)
 		return -EINVAL;
-	if (sb_rdonly(fs_info->sb))
-		return -EROFS;
-	if (fs_info->sb->s_writers.frozen != SB_UNFROZEN || btrfs_fs_closing(fs_info))
+	/* Held by mount, remount, freeze and unmount, which may wait for this file. */
+	if (!down_read_trylock(&fs_info->sb->s_umount))
 		return -EBUSY;
 
-	ret = check_request(fs_info, &request) ?: change_types(fs_info, &request);
-	log_request(fs_info, &request, ret);
-	if (!ret)
-		wake_up_process(fs_info->cleaner_kthread);
+	if (sb_rdonly(fs_info->sb)) {
+		ret = -EROFS;
+	} else if (fs_info->sb->s_writers.frozen != SB_UNFROZEN) {
+		ret = -EBUSY;
+	} else {
+		ret = check_request(fs_info, &request) ?: change_types(fs_info, &request);
+		log_request(fs_info, &request, ret);
+		if (!ret)
+			wake_up_process(fs_info->cleaner_kthread);
+	}
+	up_read(&fs_info->sb->s_umount);
 	return ret ?: len;
 }
 

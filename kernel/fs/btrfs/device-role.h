@@ -65,8 +65,7 @@ static inline enum btrfs_role_rank
 btrfs_device_role_rank(const struct btrfs_fs_info *fs_info,
 		       const struct btrfs_device *device, u64 bg_flags)
 {
-	return btrfs_role_rank(btrfs_device_role(fs_info, device),
-			       btrfs_role_kind(bg_flags));
+	return btrfs_role_rank(btrfs_device_role(fs_info, device), btrfs_role_kind(bg_flags));
 }
 
 /* Bytes of the device that a chunk with @bg_flags has to leave unallocated. */
@@ -76,8 +75,7 @@ static inline u64 btrfs_device_role_system_space(const struct btrfs_fs_info *fs_
 {
 	if (bg_flags & BTRFS_BLOCK_GROUP_SYSTEM || btrfs_is_zoned(fs_info))
 		return 0;
-	return btrfs_role_system_space(btrfs_device_role(fs_info, device),
-				      device->total_bytes);
+	return btrfs_role_system_space(btrfs_device_role(fs_info, device), device->total_bytes);
 }
 
 /* Most of these are called only with roles in force. */
@@ -91,12 +89,10 @@ void btrfs_device_role_count_chunk(const struct btrfs_fs_info *fs_info,
 				   const struct btrfs_chunk_map *map,
 				   struct btrfs_role_chunk *chunk);
 u32 btrfs_device_role_select(const struct btrfs_fs_info *fs_info, u64 bg_flags,
-			     struct btrfs_device_info *infos, u32 nr,
-			     u64 max_stripe, u64 *max_chunk);
+			     struct btrfs_device_info *infos, u32 nr, u64 max_stripe, u64 *max_chunk);
 bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early);
 void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 				  const struct btrfs_device_info *infos, u32 nr);
-
 u64 btrfs_device_role_avail(const struct btrfs_fs_info *fs_info, u64 bg_flags);
 
 extern const char * const btrfs_device_roles_reasons[];
@@ -110,12 +106,10 @@ bool btrfs_device_role_allows_balance(struct btrfs_fs_info *fs_info,
 				      const struct btrfs_balance_control *bctl);
 long btrfs_ioctl_device_roles(struct file *file, void __user *argp);
 long btrfs_ioctl_add_dev_role(struct file *file, void __user *argp);
-ssize_t btrfs_device_role_show(struct kobject *kobj, struct kobj_attribute *attr,
-			       char *buf);
+ssize_t btrfs_device_role_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf);
 ssize_t btrfs_device_role_store(struct kobject *kobj, struct kobj_attribute *attr,
 				const char *buf, size_t len);
-ssize_t btrfs_misplaced_bytes_show(struct kobject *kobj,
-				   struct kobj_attribute *attr, char *buf);
+ssize_t btrfs_misplaced_bytes_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf);
 
 int btrfs_device_role_replace_ro(struct btrfs_block_group *bg);
 bool btrfs_device_role_last_resort(struct btrfs_fs_info *fs_info, u64 flags);
