@@ -94,8 +94,7 @@ static int find_devices(struct btrfs_fs_info *fs_info, struct role_request *requ
 }
 
 /* Put the new types into force, or the old ones back. */
-static void apply_types(struct btrfs_fs_info *fs_info,
-			const struct role_request *request, bool new)
+static void apply_types(struct btrfs_fs_info *fs_info, const struct role_request *request, bool new)
 {
 	for (u32 i = 0; i < request->nr; i++) {
 		const struct role_change *change = &request->changes[i];

@@ -89,7 +89,8 @@ void btrfs_device_role_count_chunk(const struct btrfs_fs_info *fs_info,
 				   const struct btrfs_chunk_map *map,
 				   struct btrfs_role_chunk *chunk);
 u32 btrfs_device_role_select(const struct btrfs_fs_info *fs_info, u64 bg_flags,
-			     struct btrfs_device_info *infos, u32 nr, u64 max_stripe, u64 *max_chunk);
+			     struct btrfs_device_info *infos, u32 nr,
+			     u64 max_stripe, u64 *max_chunk);
 bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early);
 void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 				  const struct btrfs_device_info *infos, u32 nr);
