@@ -213,9 +213,10 @@ static int rescan(struct run *run)
 	if (!fixed)
 		return bp_nomem(run->fs);
 	ret = bp_plan_new(run->fs, now, 0, run->floor, fixed, run->deferred, &run->plan);
-	if (!ret)
-		run->floor = btrfs_policy_plan_summary(run->plan)->slack_floor;
-	return ret;
+	if (ret)
+		return ret;
+	run->floor = btrfs_policy_plan_summary(run->plan)->slack_floor;
+	return btrfs_policy_plan_keeps_copies(run->fs, now, run->plan);
 }
 
 /* ---- Rounds ------------------------------------------------------------- */
