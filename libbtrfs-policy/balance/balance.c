@@ -315,8 +315,13 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 	int ret;
 
 	ret = bp_relocate(run->fs, chunk, &moved, &paused);
-	if (ret == -EBUSY && run->options.enqueue)
-		return tick(run) ? stop(run) : 0;
+	/* Where sysfs does not show the other operation, wait_turn() does not wait for it. */
+	if (ret == -EBUSY && run->options.enqueue) {
+		if (tick(run))
+			return stop(run);
+		run->fs->ops->sleep(run->fs->backend, BP_TICK);
+		return rescan(run);
+	}
 	if (ret == -ENOSPC) {
 		if (!run->deferred++)
 			run->moved_since = false;
