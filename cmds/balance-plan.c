@@ -263,5 +263,5 @@ int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs, uint64_
 		print_text(fs, plan);
 	if (btrfs_policy_plan_keeps_copies(fs, placement, plan))
 		warning("%s", btrfs_policy_fs_error(fs));
-	return STATUS_OK;
+	return btrfs_policy_plan_blocked(plan) ? STATUS_NO_SPACE : STATUS_OK;
 }
