@@ -12,8 +12,9 @@ mkdir "$T/bin" "$T/src"
 cp "$top_srcdir"/kernel/dkms/{kernels,kernel-source,secure-boot,settings} "$T/src"
 sed 's/@VERSION@/1.0/' "$top_srcdir/kernel/dkms/dkms.conf.in" >"$T/src/dkms.conf"
 sed -i -e "s|^archive=.*|archive=$T/archive|" -e "s|^store=.*|store=$T/store|" "$T/src/kernel-source"
-# No firmware asks for signatures.
-sed -i "s|^state=.*|state=$T/no-firmware|" "$T/src/secure-boot"
+# At first no firmware asks for signatures.
+sed -i -e "s|^state=.*|state=$T/firmware|" -e "s|/var/lib/dkms/mok|$T/mok|" -e "s|/etc/dkms|$T/etc|g" \
+	"$T/src/secure-boot"
 : >"$T/archive"
 
 fake() {	# PROGRAM, its text on stdin
@@ -59,4 +60,20 @@ is "$did" 'unbuild install ' 'an update that keeps the name of the kernel gets a
 kernels 6.12.9-2 6.12.9-1 6.12.9-1
 is "$did" 'unbuild ' 'without the source of the update the stock module is back'
 try 'and the source it wants is named' grep -F 'apt install linux-source-6.12=6.12.9-2' "$T/said"
+
+printf '\6\0\0\0\1' >"$T/firmware"
+fake mokutil </dev/null
+fake openssl <<END
+echo new | tee $T/mok.key >$T/mok.pub
+END
+secure_boot() {
+	PATH=$T/bin:$PATH "$T/src/secure-boot" enrolled >"$T/said" 2>&1
+}
+echo old >"$T/mok.key"
+secure_boot
+is "$(cat "$T/mok.key")" old 'a key without a certificate is not replaced'
+try 'but named' grep -F "the key '$T/mok.key' has no certificate" "$T/said"
+rm "$T/mok.key"
+secure_boot
+is "$(cat "$T/mok.key")" new 'without both there is a key to enrol'
 done_testing
