@@ -261,5 +261,7 @@ int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs, uint64_
 		print_json(fs, plan);
 	else
 		print_text(fs, plan);
-	return STATUS_OK;
+	if (btrfs_policy_plan_keeps_copies(fs, placement, plan))
+		warning("%s", btrfs_policy_fs_error(fs));
+	return btrfs_policy_plan_blocked(plan) ? STATUS_NO_SPACE : STATUS_OK;
 }

@@ -273,7 +273,7 @@ static int count_capacity(struct btrfs_policy_placement *placement, enum btrfs_p
 		if (!ret)
 			ret = bp_array_use(array, count, chunk);
 		if (chunk->type == type && !lost_stripes(placement, chunk))
-			*capacity += chunk->length - chunk->used;
+			*capacity += bp_placement_free_in(placement, chunk);
 	}
 	while (!ret) {
 		ret = bp_array_allocate(array, count, type, &made, stripe_data);

@@ -90,7 +90,30 @@ bp_placement_find(const struct btrfs_policy_placement *placement, uint64_t logic
 	return find_chunk(placement, logical);
 }
 
+/*
+ * Bytes of a chunk that can still be written.  In a zone only those behind the last write
+ * can, and which these are is not on disk: none is counted.
+ */
+uint64_t bp_placement_free_in(const struct btrfs_policy_placement *placement,
+			      const struct btrfs_policy_chunk *chunk)
+{
+	return placement->zoned || chunk->used > chunk->length ? 0 : chunk->length - chunk->used;
+}
+
 /* ---- Usage -------------------------------------------------------------- */
+
+static int read_zoned(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
+{
+	_cleanup_free_ char *name = bp_sysfs_name(fs, "features/zoned", 0);
+	int ret = name ? fs->ops->sysfs_exists(fs->backend, name) : -ENOMEM;
+
+	if (ret == -ENOMEM)
+		return bp_nomem(fs);
+	if (ret < 0)
+		return bp_failed(fs, ret, "cannot search for '/sys/fs/btrfs/%s'", name);
+	placement->zoned = ret;
+	return 0;
+}
 
 static int take_block_group(struct btrfs_policy_fs *fs, const struct btrfs_key *key, const void *data,
 			 size_t length, void *user)
@@ -293,6 +316,8 @@ BP_PUBLIC int btrfs_policy_placement_read(struct btrfs_policy_fs *fs,
 		ret = bp_tree_walk(fs, BTRFS_CHUNK_TREE_OBJECTID, &first, &last, take_chunk, new);
 	if (!ret)
 		ret = read_usage(fs, new);
+	if (!ret)
+		ret = read_zoned(fs, new);
 	if (ret)
 		return ret;
 	/* The global reserve of metadata; older kernels do not show it. */

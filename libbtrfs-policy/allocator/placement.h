@@ -22,6 +22,7 @@ struct btrfs_policy_placement {
 	const struct bp_profile *assumed[BTRFS_POLICY_KINDS]; /* for new chunks; NULL: as is */
 	uint64_t global_reserve; /* bytes; 0: not known */
 	bool remap_tree; /* the feature is on */
+	bool zoned;
 };
 
 /* placement.c; for tests also: classify and sum chunks that were added */
@@ -30,6 +31,8 @@ int bp_placement_add_chunk(struct btrfs_policy_placement *placement,
 int bp_placement_sum(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement);
 const struct btrfs_policy_chunk *
 bp_placement_find(const struct btrfs_policy_placement *placement, uint64_t logical);
+uint64_t bp_placement_free_in(const struct btrfs_policy_placement *placement,
+			      const struct btrfs_policy_chunk *chunk);
 
 BP_DEFINE_CLEANUP(struct btrfs_policy_placement *, btrfs_policy_placement_free);
 

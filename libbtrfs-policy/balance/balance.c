@@ -213,9 +213,10 @@ static int rescan(struct run *run)
 	if (!fixed)
 		return bp_nomem(run->fs);
 	ret = bp_plan_new(run->fs, now, 0, run->floor, fixed, run->deferred, &run->plan);
-	if (!ret)
-		run->floor = btrfs_policy_plan_summary(run->plan)->slack_floor;
-	return ret;
+	if (ret)
+		return ret;
+	run->floor = btrfs_policy_plan_summary(run->plan)->slack_floor;
+	return btrfs_policy_plan_keeps_copies(run->fs, now, run->plan);
 }
 
 /* ---- Rounds ------------------------------------------------------------- */
@@ -314,8 +315,13 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 	int ret;
 
 	ret = bp_relocate(run->fs, chunk, &moved, &paused);
-	if (ret == -EBUSY && run->options.enqueue)
-		return tick(run) ? stop(run) : 0;
+	/* Where sysfs does not show the other operation, wait_turn() does not wait for it. */
+	if (ret == -EBUSY && run->options.enqueue) {
+		if (tick(run))
+			return stop(run);
+		run->fs->ops->sleep(run->fs->backend, BP_TICK);
+		return rescan(run);
+	}
 	if (ret == -ENOSPC) {
 		if (!run->deferred++)
 			run->moved_since = false;

@@ -140,7 +140,8 @@ static int place(struct bp_plan_state *state, const struct btrfs_policy_chunk *c
 		take_second_choices(state, chunk->kind, own, &left);
 	/* Free space in the chunk itself is unusable from the start. */
 	if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
-		state->now.metadata_free -= chunk->length - left;
+		state->now.metadata_free -= bp_placement_free_in(state->placement, chunk) +
+					    chunk->used - left;
 	while (left && !ret)
 		ret = make_chunk(state, chunk, why, settle, &left);
 	return ret;

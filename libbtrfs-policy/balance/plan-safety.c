@@ -76,7 +76,7 @@ static uint64_t slack_in_the_end(const struct bp_plan_state *state)
 		if (!chunk->misplaced)
 			continue;
 		if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
-			leaving += chunk->length;
+			leaving += bp_placement_free_in(placement, chunk) + chunk->used;
 		for (uint32_t j = 0; j < chunk->stripes; j++) {
 			const struct bp_candidate *candidate = bp_candidate_find(state->candidates,
 						state->candidate_count, chunk->devids[j]);

@@ -38,16 +38,15 @@ static int add_chunk(struct bp_plan_state *state, const struct btrfs_policy_chun
 {
 	struct bp_stock *stock = &state->now.stocks[chunk->kind];
 	uint32_t profile = bp_profile_index(chunk->type);
+	uint64_t left = bp_placement_free_in(state->placement, chunk);
 
 	stock->flags = chunk->type & BTRFS_BLOCK_GROUP_TYPE_MASK;
 	stock->profiles |= chunk->type & BTRFS_BLOCK_GROUP_PROFILE_MASK;
 	stock->chunks[profile]++;
-	if (chunk->used < chunk->length) {
-		if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
-			state->now.metadata_free += chunk->length - chunk->used;
-		if (bp_correctly_placed(state, chunk))
-			stock->free_placed[profile] += chunk->length - chunk->used;
-	}
+	if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
+		state->now.metadata_free += left;
+	if (left && bp_correctly_placed(state, chunk))
+		stock->free_placed[profile] += left;
 	return bp_array_use(state->candidates, state->candidate_count, chunk);
 }
 

@@ -275,6 +275,27 @@ int bp_may_move_chunks(struct btrfs_policy_fs *fs, const struct btrfs_policy_pla
 	return 0;
 }
 
+/* For lack of devices the kernel makes new chunks of a lesser profile, and says nothing. */
+BP_PUBLIC int btrfs_policy_plan_keeps_copies(struct btrfs_policy_fs *fs,
+					     const struct btrfs_policy_placement *placement,
+					     const struct btrfs_policy_plan *plan)
+{
+	uint32_t writeable = 0;
+
+	for (size_t i = 0; i < placement->device_count; i++)
+		writeable += placement->candidates[i].writeable;
+	for (size_t i = 0; i < plan->summary.steps; i++) {
+		const struct btrfs_policy_chunk *chunk = plan->steps[i].chunk;
+
+		if (bp_profile_of(chunk->type)->devs_min > writeable)
+			return bp_error(fs, -EOPNOTSUPP,
+					"cannot move %s chunks of '%s': only %u of %zu devices can be written to, so they would lose copies; replace missing devices or add others first",
+					chunk->profile, fs->mount_point, writeable,
+					placement->device_count);
+	}
+	return 0;
+}
+
 BP_PUBLIC int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
 				    const struct btrfs_policy_placement *placement,
 				    uint64_t limit, struct btrfs_policy_plan **plan)

@@ -215,8 +215,9 @@ static int list_mount(struct btrfs_policy_fs *fs, char **paths, char (*fsids)[BP
 	size_t i = 0;
 	int ret = identify(fs, target, 0, fsid, label, &has_device, &read_only);
 
-	/* Hidden below another mount, gone since, or in a place where we may not go. */
-	if (ret == -EINVAL || ret == -ENOENT || ret == -EACCES)
+	/* Hidden below another mount, gone since, or in a place where we cannot go. */
+	if (ret == -EINVAL || ret == -ENOENT || ret == -ENOTDIR || ret == -EACCES ||
+	    ret == -ESTALE || ret == -ENOTCONN)
 		return 0;
 	if (ret == -ENOMEM)
 		return bp_nomem(fs);

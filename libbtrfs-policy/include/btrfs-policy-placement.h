@@ -449,6 +449,18 @@ btrfs_policy_plan_summary(const struct btrfs_policy_plan *plan);
  */
 const char *btrfs_policy_plan_blocked(const struct btrfs_policy_plan *plan);
 
+/**
+ * btrfs_policy_plan_keeps_copies() - tell whether moved chunks keep their copies
+ * @fs: handle, for the error text
+ * @placement: snapshot that the plan was made from
+ * @plan: plan
+ *
+ * Return: 0; -EOPNOTSUPP if the profile of one needs more writeable devices.
+ */
+int btrfs_policy_plan_keeps_copies(struct btrfs_policy_fs *fs,
+				   const struct btrfs_policy_placement *placement,
+				   const struct btrfs_policy_plan *plan);
+
 /* ---- Balance ------------------------------------------------------------ */
 
 /**

@@ -14,6 +14,7 @@
 #include "offline/offline.h"
 
 #define MIXED_GROUPS (1ULL << 2)
+#define ZONED (1ULL << 12)
 /* Far above what any file system has; a loop over all devids has to end. */
 #define DEVID_MAX 65536
 #define DISKS_MAX 4096
@@ -343,12 +344,14 @@ static int offline_roles(void *self, struct btrfs_ioctl_device_roles_args *args)
 	return -EROFS;
 }
 
-/* The only thing that sysfs would say of it and the disk says too. */
+/* Features that sysfs would show of it, and the disk does too. */
 static int offline_sysfs_exists(void *self, const char *name)
 {
 	const struct bp_offline *off = self;
 	const char *slash = strchr(name, '/');
 
+	if (slash && !strcmp(slash, "/features/zoned"))
+		return !!(off->super.incompat & ZONED);
 	return slash && !strcmp(slash, "/features/mixed_groups") &&
 	       off->super.incompat & MIXED_GROUPS;
 }

@@ -228,11 +228,6 @@ static int write_one_by_one(struct btrfs_policy_fs *fs,
 int bp_roles_write(struct btrfs_policy_fs *fs, struct btrfs_ioctl_device_role *roles,
 		   size_t count, bool force)
 {
-	for (size_t i = 0; i < count; i++)
-		if (roles[i].role > BTRFS_POLICY_ROLE_METADATA_ONLY)
-			return bp_error(fs, -EINVAL,
-					"cannot set device %llu back to a foreign role",
-					(unsigned long long)roles[i].devid);
 	if (bp_is_hint_kernel(fs))
 		return write_one_by_one(fs, roles, count);
 	return write_together(fs, roles, count, force);

@@ -297,12 +297,29 @@ static int read_back(struct btrfs_policy_fs *fs, struct bp_change *change)
 
 /* ---- Putting back ------------------------------------------------------- */
 
+/* The kernel takes all roles or none, so those that it would refuse are left out. */
 static int undo_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes)
 {
-	for (size_t i = 0; i < changes->role_count; i++)
-		bp_device_find(fs, changes->old_roles[i].devid)->pub.role =
-			changes->old_roles[i].role;
-	return bp_roles_write(fs, changes->old_roles, changes->role_count, true);
+	size_t count = 0;
+	int ret, failed = 0;
+
+	for (size_t i = 0; i < changes->role_count; i++) {
+		const struct btrfs_ioctl_device_role old = changes->old_roles[i];
+		enum btrfs_policy_role now;
+
+		if (old.role > BTRFS_POLICY_ROLE_METADATA_ONLY)
+			ret = bp_error(fs, -EINVAL, "cannot set device %llu back to a foreign role",
+				       (unsigned long long)old.devid);
+		else
+			ret = bp_role_current(fs, old.devid, &now);
+		failed = ret ? ret : failed;
+		if (ret)
+			continue;
+		bp_device_find(fs, old.devid)->pub.role = old.role;
+		changes->old_roles[count++] = old;
+	}
+	ret = count ? bp_roles_write(fs, changes->old_roles, count, true) : 0;
+	return ret ? ret : failed;
 }
 
 /* Keeps the first error and appends the state of the rest. */

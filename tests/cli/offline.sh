@@ -235,6 +235,13 @@ nonsense() {
 	grep -q 'only --offline takes several' "$T/err"
 }
 
+# What takes the place of a closed stream: /dev/null, which no command writes to.
+closed_streams() {
+	policy usage --offline /proc/self/fd/0 2>"$T/err" <&-
+	grep -q 'neither a block device nor' "$T/err" && ! policy --version 2>"$T/err" >&- &&
+		grep -q 'cannot write to standard output' "$T/err"
+}
+
 check "every profile agrees with btrfs-progs" profiles
 newer_progs
 case $? in
@@ -254,4 +261,5 @@ check "devices that are not named are told, and no verdict is given" not_named
 check "mixed block groups in a table, and with another profile" mixed
 check "features of newer kernels are refused" features
 check "what does not belong together, or is nothing, is refused" nonsense
+check "a device is not opened as a standard stream that was closed" closed_streams
 done_testing

@@ -136,9 +136,9 @@ signatures() {
 	try 'the module is signed with the key of DKMS' signed_by_dkms btrfs
 	secure_boot on
 	try 'Secure Boot without that key is refused, with the way out' \
-		says 'mokutil --import /var/lib/dkms/mok.pub' 1 "$src/kernel-source" try "$kernel"
+		says 'mokutil --import /var/lib/dkms/mok.pub' 1 "$src/kernel-source" check "$kernel"
 	mokutil_knows_key
-	try 'with that key it is served' with_key "$src/kernel-source" try "$kernel"
+	try 'with that key it is served' with_key "$src/kernel-source" check "$kernel"
 	try 'and the module passes' with_key "$src/secure-boot" signed "$kernel"
 	in_root "$root" dkms uninstall -m btrfs-policy -v "$version" -k "$kernel" >/dev/null
 	try 'a module without a signature' drop_signature
@@ -221,7 +221,7 @@ comes_back() {
 	rm -rf "$root/var/cache/btrfs-policy-dkms"
 	in_root "$root" dpkg --force-depends --purge linux-source-6.12 >/dev/null 2>&1
 	try 'without the source it is refused' \
-		says 'apt install linux-source-6.12=' 1 "$src/kernel-source" try "$kernel"
+		says 'apt install linux-source-6.12=' 1 "$src/kernel-source" check "$kernel"
 }
 
 begin packages lintian

@@ -438,6 +438,45 @@ static void a_value_that_does_not_stick(void **state)
 	free(after);
 }
 
+/* Roles are set, then the readahead does not stick: the roles are to be put back. */
+static void fail_behind_roles(unsigned int call, const char *error)
+{
+	static const struct wanted wanted[] = {
+		{ "readahead", 0, "8M" }, { "role", 1, "metadata-only" }, { "role", 2, "data-only" },
+	};
+	struct btrfs_policy_changes *changes = NULL;
+	struct btrfs_policy_fs *fs = fake_open(&fake);
+
+	fake_file(&fake, FAKE_FSID "/bdi/read_ahead_kb")->stubborn = true;
+	fake.calls = 0;
+	fake.fail_at = call;
+	fake.fail_with = -ENOENT;
+	assert_int_equal(apply(fs, wanted, 3, 0, &changes), -EIO);
+	assert_has(btrfs_policy_fs_error(fs), error);
+	btrfs_policy_fs_unref(fs);
+}
+
+static void a_foreign_role_does_not_keep_others(void **state)
+{
+	fake.devices[0].type = DISK_FOREIGN;
+	fail_behind_roles(0, "some stay: cannot set device 1 back to a foreign role");
+	assert_int_equal(fake.devices[0].type, DISK_METADATA_ONLY);
+	assert_int_equal(fake.devices[1].type, DISK_DATA);
+}
+
+/* The last four calls look at both devices, write their roles, and the readahead. */
+static void a_device_that_is_gone_does_not_keep_others(void **state)
+{
+	unsigned int calls;
+
+	fail_behind_roles(0, "were put back");
+	calls = fake.calls;
+	setup(NULL);
+	fail_behind_roles(calls - 3, "some stay");
+	assert_int_equal(fake.devices[0].type, DISK_METADATA_ONLY);
+	assert_int_equal(fake.devices[1].type, DISK_DATA);
+}
+
 /* ---- Allocation-hint kernels -------------------------------------------- */
 
 static void hint_kernel_gets_the_number_on_disk(void **state)
@@ -492,6 +531,8 @@ int main(void)
 		cmocka_unit_test(mixed_block_groups_take_the_default_only),
 		cmocka_unit_test(kernel_refuses_roles),
 		cmocka_unit_test_setup(a_value_that_does_not_stick, setup),
+		cmocka_unit_test_setup(a_foreign_role_does_not_keep_others, setup),
+		cmocka_unit_test_setup(a_device_that_is_gone_does_not_keep_others, setup),
 		cmocka_unit_test(hint_kernel_gets_the_number_on_disk),
 		cmocka_unit_test(hint_kernel_would_wipe_other_bits),
 	};

@@ -288,6 +288,39 @@ static void refused_when_it_is_finished(void **state)
 	assert_int_equal(misplaced_now(), 0);
 }
 
+/* ---- Too few devices ---------------------------------------------------- */
+
+static void lose_disks(unsigned int count)
+{
+	fake_two_and_two(&fake, FAKE_OURS, DISK_METADATA, DISK_DATA);
+	fake_add_chunk(&fake, METADATA | RAID1C3, GiB, GiB, 3, 1, 3, 4);
+	for (unsigned int i = 0; i < count; i++)
+		fake.devices[3 - i].missing = true;
+}
+
+/* With two devices the kernel would make RAID1 in place of RAID1C3. */
+static void copies_would_be_lost(void **state)
+{
+	struct result result;
+
+	lose_disks(2);
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, -EOPNOTSUPP);
+	assert_has(result.error, "cannot move RAID1C3 chunks of '/mnt': only 2 of 4 devices can be written to");
+	assert_int_equal(result.report.end, BTRFS_POLICY_END_FAILED);
+	assert_int_equal(fake.balances, 0);
+}
+
+static void enough_devices_are_left(void **state)
+{
+	struct result result;
+
+	lose_disks(1);
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, 0);
+	assert_true(fake.balances > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +338,8 @@ int main(void)
 		cmocka_unit_test_setup(what_is_right_by_then_is_no_failure, name_chunks),
 		cmocka_unit_test_setup(paused_meanwhile, name_chunks),
 		cmocka_unit_test_setup(refused_when_it_is_finished, name_chunks),
+		cmocka_unit_test_setup(copies_would_be_lost, name_chunks),
+		cmocka_unit_test_setup(enough_devices_are_left, name_chunks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -323,6 +323,7 @@ static void busy_at_the_last_moment(void **state)
 	assert_int_equal(result.ret, 0);
 	assert_int_equal(result.report.relocated, 4);
 	assert_int_equal(fake.balances, 5);
+	assert_int_equal(fake.naps, 1);
 	setup(NULL);
 	fake.balance_special = 2;
 	fake.balance_result = -EBUSY;

@@ -265,6 +265,30 @@ static void without_privileges(void **state)
 	btrfs_policy_fs_unref(fs);
 }
 
+/* Below a file, or below a network file system or FUSE whose server is gone. */
+static void mounts_that_cannot_be_reached_are_not_listed(void **state)
+{
+	static const int errors[] = { -EINVAL, -ENOENT, -ENOTDIR, -EACCES, -ESTALE, -ENOTCONN };
+	struct btrfs_policy_fs *fs = bp_fs_new_with(&fake_backend, &fake);
+	char **paths;
+
+	fake.mounts[0] = "/hidden";
+	fake.mounts[1] = "/mnt";
+	for (size_t i = 0; i < BP_ARRAY_SIZE(errors); i++) {
+		fake.calls = 0;
+		fake.fail_at = 2;
+		fake.fail_with = errors[i];
+		assert_int_equal(btrfs_policy_mounts(fs, &paths), 0);
+		assert_string_equal(paths[0], "/mnt");
+		assert_null(paths[1]);
+		btrfs_policy_strv_free(paths);
+	}
+	fake.calls = 0;
+	fake.fail_with = -EIO;
+	assert_int_equal(btrfs_policy_mounts(fs, &paths), -EIO);
+	btrfs_policy_fs_unref(fs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +304,7 @@ int main(void)
 		cmocka_unit_test_setup(mixed_block_groups_are_not_enforced, setup),
 		cmocka_unit_test_setup(ignored_roles_are_not_enforced, setup),
 		cmocka_unit_test(without_privileges),
+		cmocka_unit_test_setup(mounts_that_cannot_be_reached_are_not_listed, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -194,6 +194,40 @@ static void an_empty_chunk_has_no_target(void **state)
 	free_plan(&planned);
 }
 
+/* Metadata of 300 MiB on a disk, and a chunk on the SSD that could hold it. */
+static void plan_for_a_chunk_with_space(struct planned *planned, bool zoned)
+{
+	fake_init(&fake, FAKE_STOCK);
+	if (zoned)
+		fake_set_file(&fake, FAKE_FSID "/features/zoned", "1");
+	fake_add_device(&fake, 20 * GiB, DISK_METADATA_ONLY, false);
+	fake_add_device(&fake, 20 * GiB, DISK_DATA_ONLY, true);
+	fake_add_chunk(&fake, METADATA, GiB, 100 * MiB, 1, 1);
+	fake_add_chunk(&fake, METADATA, GiB, 150 * MiB, 1, 2);
+	fake_add_chunk(&fake, METADATA, GiB, 150 * MiB, 1, 2);
+	make_plan(planned, 0);
+}
+
+/* The rest of a zone cannot be written again; of a chunk that the plan makes it can. */
+static void a_zone_with_unused_bytes_takes_none(void **state)
+{
+	struct planned usual, zoned;
+	uint64_t slack;
+
+	plan_for_a_chunk_with_space(&usual, false);
+	assert_int_equal(target_of(&usual, 0), 0);
+	slack = summary(&usual)->slack_before;
+	free_plan(&usual);
+	plan_for_a_chunk_with_space(&zoned, true);
+	assert_order(&zoned, "mm");
+	assert_int_equal(target_of(&zoned, 0), 1);
+	assert_int_equal(btrfs_policy_plan_device(zoned.plan, 0)->bytes_after[1],
+			 GiB + 512 * MiB);
+	assert_int_equal(summary(&zoned)->slack_before - summary(&zoned)->slack_after, 300 * MiB);
+	assert_int_equal(slack - summary(&zoned)->slack_before, 3 * GiB - 400 * MiB);
+	free_plan(&zoned);
+}
+
 /* ---- Slack -------------------------------------------------------------- */
 
 static uint64_t floor_of(uint64_t length, uint64_t used)
@@ -328,6 +362,7 @@ int main(void)
 		cmocka_unit_test(no_better_place_is_none),
 		cmocka_unit_test(one_copy_goes_into_a_chunk_of_two),
 		cmocka_unit_test(an_empty_chunk_has_no_target),
+		cmocka_unit_test(a_zone_with_unused_bytes_takes_none),
 		cmocka_unit_test(the_floor_is_the_most_of_three),
 		cmocka_unit_test(the_floor_of_a_caller_holds),
 		cmocka_unit_test(slack_that_would_be_lost_forbids_a_move),

@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What kernel/dkms does with a kernel in each state. DKMS and the packages of Debian are made up; the real
+# ones are in tests/installed.
+set -uo pipefail
+
+. "${top_srcdir:?}/tests/tap.sh"
+temporary_folder dkms
+kernel=6.12.9+deb13-amd64
+mkdir "$T/bin" "$T/src"
+cp "$top_srcdir"/kernel/dkms/{kernels,kernel-source,secure-boot,settings} "$T/src"
+sed 's/@VERSION@/1.0/' "$top_srcdir/kernel/dkms/dkms.conf.in" >"$T/src/dkms.conf"
+sed -i -e "s|^archive=.*|archive=$T/archive|" -e "s|^store=.*|store=$T/store|" "$T/src/kernel-source"
+# At first no firmware asks for signatures.
+sed -i -e "s|^state=.*|state=$T/firmware|" -e "s|/var/lib/dkms/mok|$T/mok|" -e "s|/etc/dkms|$T/etc|g" \
+	"$T/src/secure-boot"
+: >"$T/archive"
+
+fake() {	# PROGRAM, its text on stdin
+	{ printf '#!/bin/bash\n'; cat; } >"$T/bin/$1" && chmod 755 "$T/bin/$1"
+}
+
+fake dkms <<END
+[ "\$1" = status ] || echo "\$1" >>$T/log
+[ "\$1" != status ] || cat $T/status
+[ "\$1" != unbuild ] || : >$T/status
+END
+fake modinfo <<END
+cat $T/built
+END
+fake dpkg-query <<END
+case \$4 in
+linux-headers-*) echo "installed \$(cat $T/headers)" ;;
+linux-source-*) echo "installed \$(cat $T/source)" ;;
+esac
+END
+
+# kernels HEADERS SOURCE [BUILT]: versions; leaves what DKMS had to do in $did, and what was said in $T/said.
+kernels() {
+	echo "$1" >"$T/headers"
+	echo "$2" >"$T/source"
+	: >"$T/status"
+	: >"$T/log"
+	: >"$T/built"
+	if [ $# -gt 2 ]; then
+		echo "btrfs-policy/1.0, $kernel, x86_64: installed" >"$T/status"
+		echo "series 0123456789ab on linux $3" >"$T/built"
+	fi
+	PATH=$T/bin:$PATH "$T/src/kernels" install "$kernel" >"$T/said" 2>&1
+	did=$(grep -vx add "$T/log" | tr '\n' ' ')
+}
+
+kernels 6.12.9-1 6.12.9-1
+is "$did" 'install ' 'a kernel without the module gets it'
+kernels 6.12.9-1 6.12.9-1 6.12.9-1
+is "$did" "" 'a module of the present source stays'
+kernels 6.12.9-2 6.12.9-2 6.12.9-1
+is "$did" 'unbuild install ' 'an update that keeps the name of the kernel gets a new module'
+kernels 6.12.9-2 6.12.9-1 6.12.9-1
+is "$did" 'unbuild ' 'without the source of the update the stock module is back'
+try 'and the source it wants is named' grep -F 'apt install linux-source-6.12=6.12.9-2' "$T/said"
+
+printf '\6\0\0\0\1' >"$T/firmware"
+fake mokutil </dev/null
+fake openssl <<END
+echo new | tee $T/mok.key >$T/mok.pub
+END
+secure_boot() {
+	PATH=$T/bin:$PATH "$T/src/secure-boot" enrolled >"$T/said" 2>&1
+}
+echo old >"$T/mok.key"
+secure_boot
+is "$(cat "$T/mok.key")" old 'a key without a certificate is not replaced'
+try 'but named' grep -F "the key '$T/mok.key' has no certificate" "$T/said"
+rm "$T/mok.key"
+secure_boot
+is "$(cat "$T/mok.key")" new 'without both there is a key to enrol'
+done_testing
