@@ -57,9 +57,9 @@ bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info)
 		fs_devices->role_sums = sums;
 		spin_unlock(&fs_devices->per_profile_lock);
 	}
-	/* Placement classes that were cached while a mount option changed may be wrong. */
-	if (roles != fs_info->roles.in_force)
-		smp_store_release(&fs_info->roles.generation, fs_info->roles.generation + 1);
+	/* For get_placement_class(): what it cached while a mount option changed is wrong. */
+	smp_store_release(&fs_info->roles.generation,
+			  fs_info->roles.generation + (roles != fs_info->roles.in_force));
 	/* Pairs with the acquire in btrfs_device_roles_in_force(). */
 	smp_store_release(&fs_info->roles.in_force, roles);
 	return roles;
