@@ -5,7 +5,7 @@
  * Each device scrubbed on its own would read all devices to check its parity.  So the task
  * of one device, the leader, reads full stripes for all devices that are being scrubbed,
  * parity together with data, while the tasks of the others wait.  A device that comes
- * late catches up first (scrub-scan.c).
+ * late begins another scan.
  */
 
 #include <linux/bio.h>
@@ -53,7 +53,8 @@ struct scrub_scan {
 
 	/* Protected by scrub_lock. */
 	int nr_members;
-	/* Protected by bg->lock. */
+	/* Protected by bg->lock.  The next full stripe to read: nobody joins after the first. */
+	u32 next;
 	struct scrub_member *leader;
 	/* For each device of the chunk, NULL if it does not take part; then those of the ring. */
 	struct scrub_member *members[];
@@ -207,19 +208,22 @@ static void scrub_submit_full_stripe(struct scrub_full_stripe *full)
 	submit_bio(bio);
 }
 
-/* Take, look up and submit a full stripe.  Returns false if the leader has had all. */
+/* Take, look up and submit a full stripe.  Returns false if there are no more. */
 static bool scrub_start_full_stripe(struct scrub_scan *scan, struct scrub_full_stripe *full)
 {
-	const u32 end = scrub_scan_end(scan);
-
-	full->nr = end;
-	spin_lock(&scan->bg->lock);
-	if (scan->leader->next < end)
-		full->nr = btrfs_scrub_take_full_stripe(scan->members, full->members,
-							scan->map->num_stripes, end);
-	spin_unlock(&scan->bg->lock);
-	if (full->nr == end)
+	if (scan->leader->error || scan->next >= scrub_scan_end(scan))
 		return false;
+
+	spin_lock(&scan->bg->lock);
+	full->nr = scan->next++;
+	for (int i = 0; i < scan->map->num_stripes; i++) {
+		struct scrub_member *member = scan->members[i];
+
+		full->members[i] = member && !member->error && !member->cancelled ? member : NULL;
+		if (full->members[i])
+			member->in_flight++;
+	}
+	spin_unlock(&scan->bg->lock);
 
 	full->error = scrub_look_up(full);
 	if (!full->error)
@@ -319,8 +323,6 @@ static void scrub_retire_full_stripe(struct scrub_full_stripe *full)
 		/* It may leave now, and its context with it. */
 		spin_lock(&scan->bg->lock);
 		member->in_flight--;
-		if (member->error)
-			member->next = U32_MAX;
 		spin_unlock(&scan->bg->lock);
 	}
 }
@@ -383,23 +385,35 @@ static bool scrub_others_are_at(const struct btrfs_block_group *bg,
 /* Is the member to lead now, or finished, so that it waits no longer? */
 static bool scrub_may_go_on(struct scrub_scan *scan, struct scrub_member *member)
 {
-	const u32 end = scrub_scan_end(scan);
 	const u64 start = scan->bg->start;
+	bool finished;
 	bool ret;
 
+	spin_lock(&scan->bg->lock);
 	/* A file system that is frozen for a moment is no reason any more afterwards. */
 	if (!member->cancelled)
 		member->cancelled = should_cancel_scrub(member->sctx);
-	spin_lock(&scan->bg->lock);
-	if (member->cancelled)
-		member->next = U32_MAX;
+	finished = member->cancelled || member->error || scan->next >= scrub_scan_end(scan);
 	/* Others that have come to the block group are about to join, unless they wait, too. */
-	if (member->next < end && !scan->leader &&
+	if (!finished && !scan->leader &&
 	    (!scrub_others_are_at(scan->bg, scan->map, start, start + 1) ||
 	     scrub_others_are_at(scan->bg, scan->map, 1, start)))
 		scan->leader = member;
-	ret = scan->leader == member || (member->next >= end && !member->in_flight);
+	ret = scan->leader == member || (finished && !member->in_flight);
 	spin_unlock(&scan->bg->lock);
+	return ret;
+}
+
+static bool scrub_join(struct scrub_scan *scan, struct scrub_member *member, int stripe_index)
+{
+	bool ret;
+
+	spin_lock(&scan->bg->lock);
+	ret = !scan->next;
+	if (ret)
+		scan->members[stripe_index] = member;
+	spin_unlock(&scan->bg->lock);
+	scan->nr_members += ret;
 	return ret;
 }
 
@@ -411,13 +425,12 @@ int scrub_raid56_scan(struct scrub_member *member, struct btrfs_block_group *bg,
 	bool last;
 
 	mutex_lock(&fs_info->scrub_lock);
-	scan = bg->scrub_scan ? bg->scrub_scan : scrub_alloc_scan(bg, map);
-	if (scan) {
+	scan = bg->scrub_scan;
+	if (!scan || !scrub_join(scan, member, stripe_index)) {
+		scan = scrub_alloc_scan(bg, map);
+		if (scan)
+			scrub_join(scan, member, stripe_index);
 		bg->scrub_scan = scan;
-		scan->nr_members++;
-		spin_lock(&bg->lock);
-		scan->members[stripe_index] = member;
-		spin_unlock(&bg->lock);
 	}
 	mutex_unlock(&fs_info->scrub_lock);
 	/* It is not about to join any more. */
@@ -439,7 +452,7 @@ int scrub_raid56_scan(struct scrub_member *member, struct btrfs_block_group *bg,
 	scan->members[stripe_index] = NULL;
 	spin_unlock(&bg->lock);
 	last = --scan->nr_members == 0;
-	if (last)
+	if (last && bg->scrub_scan == scan)
 		bg->scrub_scan = NULL;
 	mutex_unlock(&fs_info->scrub_lock);
 	if (last) {
@@ -451,9 +464,8 @@ int scrub_raid56_scan(struct scrub_member *member, struct btrfs_block_group *bg,
 }
 
 /*
- * The device has come to the block group.  Where disks have to seek, wait for those that
- * come later: each would read all of it again, at another place.  That may take long, so
- * the block group must not be read-only yet.
+ * The device has come to the block group.  Wait for those that come later: each would read
+ * all of it again.  That may take long, so the block group must not be read-only yet.
  */
 void scrub_wait_for_others(struct scrub_ctx *sctx, struct btrfs_device *dev,
 			   struct btrfs_block_group *bg)
@@ -462,7 +474,7 @@ void scrub_wait_for_others(struct scrub_ctx *sctx, struct btrfs_device *dev,
 	struct btrfs_chunk_map *map;
 
 	WRITE_ONCE(dev->scrub_bg_start, bg->start);
-	if (!(bg->flags & BTRFS_BLOCK_GROUP_RAID56_MASK) || !fs_info->fs_devices->rotating)
+	if (!(bg->flags & BTRFS_BLOCK_GROUP_RAID56_MASK))
 		return;
 	map = btrfs_find_chunk_map(fs_info, bg->start, bg->length);
 	if (!map)

@@ -22,8 +22,7 @@ struct scrub_member {
 	/* The block group could not be made read-only. */
 	bool bg_writeable;
 
-	/* Protected by bg->lock: the next full stripe to read, and how many are being read. */
-	u32 next;
+	/* Full stripes that are being read for it, protected by bg->lock. */
 	u32 in_flight;
 
 	int error;
@@ -36,10 +35,6 @@ int scrub_raid56_scan(struct scrub_member *member, struct btrfs_block_group *bg,
 
 void scrub_wait_for_others(struct scrub_ctx *sctx, struct btrfs_device *dev,
 			   struct btrfs_block_group *bg);
-
-/* In scrub-scan.c. */
-u32 btrfs_scrub_take_full_stripe(struct scrub_member **members, struct scrub_member **taken,
-				 int nr_members, u32 end);
 
 /* The rest is in scrub.c. */
 
