@@ -86,8 +86,6 @@ static void set_limits(struct btrfs_role_profile *limits, const struct bp_candid
 	else
 		limits->max_chunk = total > 50 * GIB ? GIB : 256 * MIB;
 	limits->max_stripe = min_u64(limits->max_chunk, GIB);
-	if (type & BTRFS_BLOCK_GROUP_DATA)
-		limits->max_chunk = min_u64(limits->max_chunk, total / 10);
 }
 
 /* ---- Selection ---------------------------------------------------------- */

@@ -10,9 +10,6 @@
 #include <linux/string.h>
 #include "device-role-core.h"
 
-/* What fallocate() makes. Relocation moves it whole. */
-#define LARGEST_EXTENT	(256ULL << 20)
-
 static u64 least(u64 a, u64 b)
 {
 	return a < b ? a : b;
@@ -107,7 +104,6 @@ u64 btrfs_role_system_space(u8 role, u64 size)
 /*
  * A chunk should not be larger than 10 % of the devices it competes for: those
  * of its rank and better ones. The first one would fill a small SSD otherwise.
- * Data must have space for the largest extent.
  */
 u64 btrfs_role_max_chunk(const struct btrfs_role_profile *profile, u8 rank)
 {
@@ -115,19 +111,17 @@ u64 btrfs_role_max_chunk(const struct btrfs_role_profile *profile, u8 rank)
 
 	for (u32 i = 0; i <= rank; i++)
 		bytes += profile->rank_bytes[i];
-	bytes = div_u64(bytes, 10);
-	if (profile->kind == BTRFS_ROLE_KIND_DATA && bytes < LARGEST_EXTENT)
-		bytes = LARGEST_EXTENT;
-	return least(bytes, profile->max_chunk);
+	return least(div_u64(bytes, 10), profile->max_chunk);
 }
 
 /*
  * Bytes a first choice device must offer to be taken before the others, or one that
- * is all but full would yield chunk after chunk of a few hundred KiB.
+ * is all but full would yield chunk after chunk of a few hundred KiB. A data chunk
+ * must hold the largest extent, which fallocate() makes: relocation moves it whole.
  */
 u64 btrfs_role_useful_bytes(const struct btrfs_role_profile *profile)
 {
-	u64 useful = profile->kind == BTRFS_ROLE_KIND_DATA ? LARGEST_EXTENT : 64ULL << 20;
+	u64 useful = profile->kind == BTRFS_ROLE_KIND_DATA ? 256ULL << 20 : 64ULL << 20;
 
 	useful = least(useful, profile->max_stripe);
 	useful = least(useful, btrfs_role_max_chunk(profile, BTRFS_ROLE_RANK_FIRST));

@@ -133,9 +133,6 @@ static u64 longest(const struct left *left, const struct chosen *chosen)
 	for (u32 i = 0; i < array->nr; i++)
 		if (btrfs_role_rank(array->role[i], array->profile.kind) <= best)
 			bytes += array->size[i];
-	/* An extent of fallocate() fits, if it does without roles. */
-	if (array->profile.kind == BTRFS_ROLE_KIND_DATA && bytes / 10 < 256 << 20)
-		return least(256 << 20, array->profile.max_chunk);
 	return least(bytes / 10, array->profile.max_chunk);
 }
 

@@ -141,10 +141,6 @@ static uint64_t longest_chunk(const struct sim *sim, enum sim_kind kind, int ran
 			all > 50 * GiB ? GiB : 256 * MiB;
 
 	*stripe = most < GiB ? most : GiB;
-	/* Data has space for the largest extent, unless all devices are too small. */
-	most = most < all / 10 ? most : all / 10;
-	if (kind == SIM_DATA && total / 10 < 256 * MiB)
-		return most < 256 * MiB ? most : 256 * MiB;
 	return most < total / 10 ? most : total / 10;
 }
 
