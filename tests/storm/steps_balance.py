@@ -98,6 +98,9 @@ class Preferred(Step):
         # Its own exit statuses, with the reason: no space, swap file, roles that leave no way.
         if re.search('ERROR: .*(no space|not fit on|too little space|swap|less to grow)|WARNING: ', result.out):
             return 'says why: %s' % result.out.strip().split('\n')[-1][:100]
+        few = re.search(r'only (\d+) of \d+ devices can be written to, so they would lose copies', result.out)
+        if few and int(few[1]) == len(m.present()):
+            return 'says that copies would be lost'
         lacking = re.search(r'ERROR: (\w+),(\w+) needs (\d+) devices? that may hold it and there (?:are|is) (\d+):',
                             result.out)
         if lacking and m.stranded:

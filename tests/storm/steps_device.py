@@ -63,6 +63,11 @@ def short_of_space(m, before):
     for profile in now.profiles('metadata'):
         if now.space('metadata', profile, m.present()) < 64 << 20:
             return 'metadata has become short of space'
+    # An extent of fallocate is moved whole, and a chunk has a tenth of its first choice at most.
+    sizes = {d: now.devices[d].total for d in m.present() if d in now.devices}
+    first = sum(size for d, size in sizes.items() if layout.rank(now.devices[d].role, 'data') == 0)
+    if first // 10 < 256 * MIB <= sum(sizes.values()) // 10:
+        return 'roles make no chunk that holds the largest extent'
     return writable_kinds(m, before)
 
 
