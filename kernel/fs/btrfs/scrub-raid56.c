@@ -6,6 +6,8 @@
  * of one device, the leader, reads full stripes for all devices that are being scrubbed,
  * parity together with data, while the tasks of the others wait.  A device that comes
  * late begins another scan.
+ *
+ * Owns the scan: its members, the leader, and the full stripes in flight.
  */
 
 #include <linux/bio.h>
@@ -53,7 +55,7 @@ struct scrub_scan {
 
 	/* Protected by scrub_lock. */
 	int nr_members;
-	/* Protected by bg->lock.  The next full stripe to read: nobody joins after the first. */
+	/* Protected by bg->lock.  The next full stripe; a scan that has begun takes no members. */
 	u32 next;
 	struct scrub_member *leader;
 	/* For each device of the chunk, NULL if it does not take part; then those of the ring. */
@@ -404,6 +406,7 @@ static bool scrub_may_go_on(struct scrub_scan *scan, struct scrub_member *member
 	return ret;
 }
 
+/* Returns false if the scan has begun. */
 static bool scrub_join(struct scrub_scan *scan, struct scrub_member *member, int stripe_index)
 {
 	bool ret;
