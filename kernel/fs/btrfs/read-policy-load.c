@@ -73,19 +73,14 @@ bool btrfs_read_has_rested(const struct btrfs_read_load *load, bool single, u64 
 	return (s64)(now_ns - READ_ONCE(load->since_ns)) > BTRFS_REST_NS << READ_ONCE(load->late);
 }
 
-/* Time until the transfer begins; going forward a little is reading over the gap. */
+/* Time until the transfer begins. */
 u64 btrfs_read_access_ns(const struct btrfs_read_speed *speed, u64 from, u64 to, u64 len)
 {
-	u64 ns;
-
 	if (!speed->rot)
 		return btrfs_read_is_single(speed, len) ? speed->seek_ns : 0;
 	if (from == to)
 		return 0;
-	ns = (u64)speed->seek_ns * btrfs_read_way(from, to) / 32;
-	if (to > from && to - from < SZ_4M)
-		ns = min(ns, btrfs_read_transfer_ns(to - from, speed->unit_ns));
-	return ns;
+	return (u64)speed->seek_ns * btrfs_read_way(from, to) / 32;
 }
 
 /* Bytes in flight. */

@@ -324,8 +324,7 @@ static u32 btrfs_rr_total(const struct btrfs_rr_pick *pick, int i)
 		return (m->wait + m->harm) / queue * queue;
 	if (!btrfs_read_is_single(&m->speed, bytes))
 		own += (1 + m->others) * btrfs_read_transfer_ns(bytes, m->speed.unit_ns);
-	return m->wait + (m->streams ? m->wait : 0) + m->harm + btrfs_rr_cost(own) +
-	       (i == pick->on ? 0 : pick->leave);
+	return m->wait + m->harm + btrfs_rr_cost(own) + (i == pick->on ? 0 : pick->leave);
 }
 
 /* A stream that is read in order would wait for one that is so much slower than another. */
