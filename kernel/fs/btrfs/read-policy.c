@@ -410,7 +410,8 @@ static noinline void btrfs_rr_take_lease(const struct btrfs_rr_pick *pick, int b
 {
 	const struct btrfs_rr_mirror *m = &pick->mirrors[best];
 	struct btrfs_rr_slot *slot = btrfs_rr_take_slot(pick, m);
-	const u32 next = btrfs_rr_pos(pick, m) >> PAGE_SHIFT;
+	const u64 last_end = READ_ONCE(btrfs_rr_load(pick, m)->last_end);
+	const u32 page = btrfs_rr_pos(pick, m) >> PAGE_SHIFT;
 	const u32 units = btrfs_rr_units(pick->len);
 	const bool stays = best == pick->on && m->cont;
 	u64 lease;
@@ -419,14 +420,18 @@ static noinline void btrfs_rr_take_lease(const struct btrfs_rr_pick *pick, int b
 	if (!slot)
 		return;
 	if (pick->data) {
-		run = READ_ONCE(slot->next) == next ? READ_ONCE(slot->run) : 0;
+		run = btrfs_read_goes_on(&m->speed, READ_ONCE(slot->next), page) ?
+		      READ_ONCE(slot->run) : 0;
+		/* Another read came between: a seek is paid. RAID10 reads less at a time here. */
+		if (!btrfs_read_goes_on(&m->speed, last_end >> PAGE_SHIFT, page))
+			run -= run / (2 + pick->map->num_stripes / pick->nr);
 		run = (run ?: pick->run / 2) + units;
 		/* One read tells whether a guess was right, then the slice is over. */
 		WRITE_ONCE(slot->since, stays ? min(READ_ONCE(slot->since) + units, U16_MAX) :
 						m->rested ? U16_MAX : units);
 		WRITE_ONCE(slot->window, pick->window);
 		WRITE_ONCE(slot->run, min_t(u32, run, U8_MAX));
-		WRITE_ONCE(slot->next, next + (pick->len >> PAGE_SHIFT));
+		WRITE_ONCE(slot->next, page + (pick->len >> PAGE_SHIFT));
 	}
 	/* Until it should be done, and as long again; to wait longer costs more than its place. */
 	lease = ((u64)m->wait << COST_SHIFT) + m->speed.seek_ns +
