@@ -147,8 +147,8 @@ static noinline void btrfs_rr_add_mirror(struct btrfs_rr_pick *pick, int index)
 	m->slot = -1;
 	m->speed = btrfs_read_speed(dev);
 	m->wait = btrfs_rr_cost(btrfs_read_wait_ns(load, &m->speed, pick->now_ns));
-	m->rested = !m->wait && btrfs_read_has_rested(load,
-				btrfs_read_is_single(&m->speed, pick->len), pick->now_ns);
+	m->rested = !m->wait &&
+		    btrfs_read_has_rested(load, btrfs_read_is_single(&m->speed, pick->len));
 	page = btrfs_rr_pos(pick, m) >> PAGE_SHIFT;
 	m->cont = btrfs_read_goes_on(&m->speed, READ_ONCE(load->last_end) >> PAGE_SHIFT, page);
 	if (!m->speed.rot) {
@@ -273,14 +273,8 @@ static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 	pick->slice = pick->window * 4 * 15 / 16 / (max(nr_free, 2U) - 1);
 	pick->slice = max_t(u32, pick->slice,
 			    div_u64((u64)on->speed.seek_ns * 3 / 2, on->speed.unit_ns));
-	/* A stream that waits for each read gains in the long run by a faster disk. */
-	if (!on->wait)
-		pick->slice = max_t(u32, pick->slice, READ_ONCE(slot->run));
 	if (pick->slice > since)
 		pick->leave = btrfs_rr_cost((u64)(pick->slice - since) * on->speed.unit_ns);
-	/* Next to flash the run must only be worth its seek. */
-	if (pick->nr_rot < pick->nr)
-		pick->leave = btrfs_rr_cost(on->speed.seek_ns);
 }
 
 static void btrfs_rr_set_leave(struct btrfs_rr_pick *pick)
@@ -363,7 +357,8 @@ static noinline int btrfs_rr_choose(const struct btrfs_rr_pick *pick)
 		this_cpu_write(btrfs_rr_turn, best + 1);
 	/* With others everywhere a stream stays where it has no more of them. */
 	if (pick->stream && pick->least_streams && pick->on >= 0 &&
-	    pick->mirrors[pick->on].streams == pick->least_streams)
+	    pick->mirrors[pick->on].streams == pick->least_streams &&
+	    !btrfs_rr_is_slow(pick, &pick->mirrors[pick->on]))
 		best = pick->on;
 	return best;
 }
@@ -420,8 +415,7 @@ static noinline void btrfs_rr_take_lease(const struct btrfs_rr_pick *pick, int b
 	if (!slot)
 		return;
 	if (pick->data) {
-		run = btrfs_read_goes_on(&m->speed, READ_ONCE(slot->next), page) ?
-		      READ_ONCE(slot->run) : 0;
+		run = READ_ONCE(slot->next) == page ? READ_ONCE(slot->run) : 0;
 		/* Another read came between: a seek is paid. RAID10 reads less at a time here. */
 		if (!btrfs_read_goes_on(&m->speed, last_end >> PAGE_SHIFT, page))
 			run -= run / (2 + pick->map->num_stripes / pick->nr);
