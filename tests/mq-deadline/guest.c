@@ -9,7 +9,7 @@
  *	merge SCHEDULER THREADS REQUESTS IOS
  *	stress DISK ios N flushes N switched N
  *	rounds DISK N
- *	inflight|queued|owned DISK NUMBERS
+ *	inflight|queued|owned|parked DISK NUMBERS
  *	lockdep 1, while it looks
  *	end
  * With the argument "rounds" it only runs those, with dd-test.
@@ -170,6 +170,7 @@ static void print_rest(const char *disk)
 		{ "inflight", "/sys/block/%s/inflight" },
 		{ "queued", "/sys/kernel/debug/block/%s/sched/queued" },
 		{ "owned", "/sys/kernel/debug/block/%s/sched/owned_by_driver" },
+		{ "parked", "/sys/kernel/debug/block/%s/sched/parked" },
 	};
 	char file[128], text[256];
 	unsigned int i;

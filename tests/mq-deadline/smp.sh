@@ -36,7 +36,7 @@ stressed() {
 	in_range "$(sed -n "s/^stress $1 ios \([0-9]*\) .*/\1/p" "$work/out")" 1000 1000000000 "$1: each block read is what was written"
 	in_range "$(sed -n "s/^stress $1 .* switched //p" "$work/out")" 4 1000000 "$1: schedulers were switched"
 	in_range "$(sed -n "s/^rounds $1 //p" "$work/out")" 100 1000000 "$1: rounds of single requests end"
-	for what in inflight queued owned; do
+	for what in inflight queued owned parked; do
 		is "$(sed -n "s/^$what $1 *//p" "$work/out" | tr -s ' ' '\n' | sort -u)" 0 "$1: nothing is left $what"
 	done
 }
