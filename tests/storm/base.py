@@ -11,7 +11,7 @@ class Step:
     moves = False       # contents are read back from disk afterwards
     silent = False      # a refusal need not say why
     spills = False      # new chunks may be on excluded devices
-    loose = r'too few|unable to (go below|remove)|Invalid argument'   # refusals if roles change meanwhile
+    loose = None        # refusals if roles change meanwhile, as a regex
     noise = None        # kernel messages that are expected, as a regex
 
     needs = ('writable',)   # predicates of the model
@@ -47,6 +47,10 @@ class Step:
 
     def failed(self, m, a, result):
         pass
+
+
+# What roles that change refuse to steps that take devices, or chunks, elsewhere.
+FEWER = r'too few|unable to (go below|remove)|Invalid argument'
 
 
 def no_space(result):

@@ -5,7 +5,7 @@ import re
 
 import layout
 import machine
-from base import Step, btrfs, no_space
+from base import FEWER, Step, btrfs, no_space
 from machine import MNT
 from steps_device import short_of_space
 
@@ -81,7 +81,7 @@ class Convert(Step):
 
 class Preferred(Step):
     """Move what is misplaced; it says what it leaves, and why."""
-    name, weight, moves = 'preferred', 5, True
+    name, weight, moves, loose = 'preferred', 5, True, FEWER
     needs = ('writable', 'unpaused', 'unmixed', 'patched')
 
     def draw(self, m, rng):

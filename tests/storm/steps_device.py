@@ -5,7 +5,7 @@ import os
 
 import layout
 import machine
-from base import Step, btrfs, no_space
+from base import FEWER, Step, btrfs, no_space
 from machine import Finding, MNT
 
 MIB = 1 << 20
@@ -112,7 +112,7 @@ class Add(Step):
 
 
 class Remove(Step):
-    name, weight, moves = 'remove', 6, True
+    name, weight, moves, loose = 'remove', 6, True, FEWER
     needs = ('writable', 'unpaused')
 
     def candidates(self, m):
@@ -165,7 +165,7 @@ class Remove(Step):
 
 class Replace(Step):
     name, weight, moves, spills = 'replace', 8, True, True
-    needs = ('writable', 'unpaused')
+    needs, loose = ('writable', 'unpaused'), FEWER
     noise = r'bdev .* errs:|lost super block write|csum failed|i/o error'
 
     def targets(self, m, devid):
@@ -241,7 +241,7 @@ class Replace(Step):
 
 
 class Resize(Step):
-    name, weight, moves = 'resize', 5, True
+    name, weight, moves, loose = 'resize', 5, True, FEWER
     needs = ('writable', 'unpaused')
 
     def choice(self, m):
