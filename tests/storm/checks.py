@@ -15,12 +15,14 @@ from machine import Finding, MNT
 BAD = re.compile(r'forced readonly|Transaction aborted|transaction aborted|BTRFS critical|BUG:|'
                  r'WARNING:|KASAN|UBSAN|assertion failed|remounting read-only|corrupt leaf|'
                  r'errno=-(?!512)|Oops|possible circular|parent transid verify failed|checksum verify failed|'
-                 r'csum failed|unable to find logical|BTRFS error .*bdev .* errs:|reserved space leaked')
+                 r'csum failed|unable to find logical|BTRFS error .*bdev .* errs:|reserved space leaked|'
+                 r'bad tree block start|level verify failed|read time tree block corruption|read error corrected')
 # The stock kernel does not give back the quota of dirty data when a transaction was
 # aborted.  A kernel with BTRFS_DEBUG warns before it says so in a line of its own.
-LEAK = re.compile(r'state E?A.*reserved space leaked|WARNING: .* close_ctree')
+LEAK = re.compile(r'state E?A.*reserved space leaked')
+LEAK_NEXT = re.compile(r'WARNING: .* close_ctree')
 DAMAGE = re.compile(r'csum failed|parent transid verify failed|checksum verify failed|bdev .* errs:|'
-                    r'discard failed while removing blockgroup: errno=-5')
+                    r'read error corrected|discard failed while removing blockgroup: errno=-5')
 CRASH = re.compile(r'errno=-5|forced readonly|remounting read-only|[Tt]ransaction aborted \(error -5\)|'
                    r'bdev .* errs: wr')
 LITTLE_SPACE = 32 << 20
@@ -38,10 +40,11 @@ def chunks(m):
 
 
 def log(m, source, step, noise):
-    for line in source.new():
-        if not BAD.search(line):
+    bad = [line for line in source.new() if BAD.search(line)]
+    for line, following in zip(bad, bad[1:] + ['']):
+        if LEAK.search(line) or LEAK_NEXT.search(line) and LEAK.search(following):
             continue
-        if LEAK.search(line) or noise and re.search(noise, line):
+        if noise and re.search(noise, line):
             continue
         if (m.damaged or m.lost()) and DAMAGE.search(line):
             continue
