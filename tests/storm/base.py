@@ -12,7 +12,7 @@ class Step:
     silent = False      # a refusal need not say why
     spills = False      # new chunks may be on excluded devices
     loose = None        # refusals if roles change meanwhile, as a regex
-    noise = None        # kernel messages that are expected, as a regex
+    noise = None        # see expected()
 
     needs = ('writable',)   # predicates of the model
 
@@ -30,6 +30,10 @@ class Step:
 
     def draw(self, m, rng):
         return {}
+
+    def expected(self, m):
+        """Kernel messages that are expected, as a regex, or None."""
+        return self.noise
 
     def act(self, m, a):
         raise NotImplementedError

@@ -33,8 +33,9 @@ class Finding(Exception):
 
 
 class Result:
-    def __init__(self, status, out):
+    def __init__(self, status, out, nothing=False):
         self.status, self.out = status, out
+        self.nothing = nothing      # it went well, and changed nothing
 
     def text(self):
         return 'status %d: %s' % (self.status, self.out.strip())

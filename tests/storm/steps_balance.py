@@ -3,6 +3,7 @@
 # Balance with all its control, and scrub.
 import re
 
+import checks
 import layout
 import machine
 from base import FEWER, Step, btrfs, no_space
@@ -182,6 +183,9 @@ class Scrub(Step):
 
     needs = ('writable', 'complete')
 
+    def expected(self, m):
+        return self.noise if m.damaged or m.seeds() else None
+
     def draw(self, m, rng):
         return {'ro': rng.random() < 0.3, 'cancel': rng.choice([None, None, 3, 30])}
 
@@ -195,19 +199,20 @@ class Scrub(Step):
         machine.sleep(a['cancel'])
         result = btrfs('scrub', 'cancel', MNT)
         for _ in range(200 * machine.PATIENCE):        # the starter writes its record after the end
-            if 'running' not in btrfs('scrub', 'status', MNT).out:
+            status = btrfs('scrub', 'status', MNT).out
+            if 'running' not in status:
                 break
             machine.sleep(50)
-        return machine.Result(0 if result.status == 2 else result.status, result.out)
+        return machine.Result(0 if result.status == 2 else result.status, result.out + status,
+                              nothing=not result.status)
 
     def excuse(self, m, a, result, before):
-        if m.cancelled and 'Invalid argument' in result.out:
-            return 'a cancel is left over'
         if m.damaged and a['ro'] and 'no errors found' not in result.out:
             return 'damage, read-only'
         if no_space(result):    # block groups with parity must become read-only
             return short_of_space(m, before) or (m.full and 'full') or None
         if not a['ro'] and refused_for_seeds(m, result):
+            checks.scrubbed(m, result.out, a['ro'])
             return 'devices of a seed are not repaired'
         # The stock kernel compares the fsid of super and tree blocks of a seed with the new one.
         errors = re.findall(r'(\w+)=\d+', ''.join(re.findall('Error summary:(.*)', result.out)))
@@ -216,7 +221,8 @@ class Scrub(Step):
         return None
 
     def effect(self, m, a, result):
-        if not a['cancel'] and not a['ro'] and m.damaged:
+        checks.scrubbed(m, result.out, a['ro'])
+        if not a['cancel'] and not a['ro']:
             m.damaged = False
 
 
