@@ -75,6 +75,7 @@ def perform(m, log, name, a):
     word = judge(step, m, a, result, before)
     if word == 'done':
         step.effect(m, a, result)
+        word = 'nothing' if result.nothing else word
     elif word != 'refused':
         step.failed(m, a, result)
     if m.loose and m.mount:

@@ -70,7 +70,7 @@ class Rot(Step):
     def act(self, m, a):
         machine.sync()
         if a['devid'] not in self.candidates(m):    # a load has put the only copy of something there
-            return Result(0, '')
+            return Result(0, '', nothing=True)
         m.damaged = True
         self.spoil(m, a)
         wrong = self.read_all(m)
