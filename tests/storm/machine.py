@@ -60,14 +60,18 @@ def run(*argv, timeout=HANG):
 
 def interrupted(argv, cancel, wait):
     """Run a command, and after some milliseconds another one that stops it, until
-    it has ended.  Returns the result of the first."""
+    it has ended.  Returns the result of the first; its member "canceled" says how often
+    the kernel has taken the other one."""
+    canceled = 0
     with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT) as child:
         for _ in range(300 * PATIENCE):
             sleep(wait)
             if child.poll() is not None:
-                return Result(child.returncode, child.stdout.read().decode(errors='replace'))
-            run(*cancel)
+                result = Result(child.returncode, child.stdout.read().decode(errors='replace'))
+                result.canceled = canceled
+                return result
+            canceled += 'Operation canceled' in run(*cancel).out
             wait = 100
     raise Finding('hang: ' + ' '.join(argv[:3]), 'cannot be cancelled')
 

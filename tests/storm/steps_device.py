@@ -24,9 +24,9 @@ def space_without(m, before, devids, resized=None):
                 continue
             largest = max(c.length for c in before.chunks.values() if c.kind == kind)
             space = before.space(kind, profile, writable)
-            if space < 2 * need + largest + 64 * MIB:
+            if space < need + largest + 64 * MIB:
                 return '%s is short of space' % kind
-            if kind == 'data' and narrow(layout.PROFILES[profile], writable):
+            if kind == 'data' and m.ballast and narrow(layout.PROFILES[profile], writable):
                 return 'no chunk holds the largest extent'
     return None
 
@@ -64,6 +64,8 @@ def short_of_space(m, before):
         if now.space('metadata', profile, m.present()) < 64 << 20:
             return 'metadata has become short of space'
     # An extent of fallocate is moved whole, and a chunk has a tenth of its first choice at most.
+    if not m.ballast:
+        return writable_kinds(m, before)
     sizes = {d: now.devices[d].total for d in m.present() if d in now.devices}
     first = sum(size for d, size in sizes.items() if layout.rank(now.devices[d].role, 'data') == 0)
     if first // 10 < 256 * MIB <= sum(sizes.values()) // 10:
@@ -148,6 +150,9 @@ class Remove(Step):
         if m.loose and 'Input/output error' not in result.out:
             return 'roles change' if no_space(result) else None
         return None
+
+    def failed(self, m, a, result):
+        m.cancelled &= 'canceled' not in result.out     # it is left over no more
 
     def effect(self, m, a, result):
         slot = m.devs[a['devid']]['slot']
@@ -278,6 +283,8 @@ class Resize(Step):
         if m.swap and 'busy' in result.out.lower():
             return 'swap file'
         return None
+
+    failed = Remove.failed
 
     def effect(self, m, a, result):
         m.devs[a['devid']]['size'] = a['size'] // 4096 * 4096
