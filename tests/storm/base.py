@@ -9,6 +9,7 @@ class Step:
     weight = 4
     besides = True      # loads may run beside it
     moves = False       # contents are read back from disk afterwards
+    upsets = ()         # errors that loads beside it may get from it
     silent = False      # a refusal need not say why
     spills = False      # new chunks may be on excluded devices
     loose = None        # refusals if roles change meanwhile, as a regex

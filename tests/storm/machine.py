@@ -261,8 +261,10 @@ class Background:
     of this program, so that it costs no start of a command."""
 
     def __init__(self, action, pause):
+        self.told, tell = os.pipe()
         self.pid = os.fork()
         if self.pid:
+            os.close(tell)
             return
         try:
             n = 0
@@ -271,12 +273,22 @@ class Background:
                 n += 1
                 sleep(pause)
         except BaseException as error:     # a child must not go on as the parent
-            print('# beside: %r' % error, file=sys.stderr, flush=True)
+            text = '%s %s' % (error, getattr(error, 'text', ''))
+            print('# beside: ' + text, file=sys.stderr, flush=True)
+            os.write(tell, text.encode()[:4000])
         finally:
             os._exit(1)
 
     def stop(self):
-        os.kill(self.pid, 9)
+        """Returns why it had ended before, or ''."""
+        early, status = os.waitpid(self.pid, os.WNOHANG)
+        if not early:
+            os.kill(self.pid, 9)
+            self.wait()
+        with os.fdopen(self.told) as told:
+            return told.read() or ('status %d' % status if early else '')
+
+    def wait(self):
         deadline, most = time.monotonic() + HANG, sum(computed(self.pid)) + ENDLESS
         while time.monotonic() < deadline and sum(computed(self.pid)) < most:
             if os.waitpid(self.pid, os.WNOHANG)[0]:

@@ -65,7 +65,7 @@ def perform(m, log, name, a):
         return None
     before = checks.chunks(m)
     roles, noise = m.roles(), step.expected(m)
-    besides = Besides(m, a.get('beside', []), a.get('devid'))
+    besides = Besides(m, step, a)
     m.loose = besides.changes_roles()
     try:
         result = step.act(m, a)

@@ -39,6 +39,7 @@ class Cycle(Step):
 
 class Remount(Step):
     name, weight, needs = 'remount', 4, ()
+    upsets = (errno.EROFS,)
 
     def draw(self, m, rng):
         if m.mount['ro']:
