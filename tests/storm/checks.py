@@ -133,8 +133,9 @@ def misplaced(m, now):
 def sizes(m, now):
     """df answers, and with something that can be.  With roles it follows a new chunk as soon
     as a worker has run."""
-    profiles = now.profiles('mixed' if m.mixed() else 'data') or {'single'}
-    copies = min(layout.PROFILES[profile].copies for profile in profiles)
+    profiles = [layout.PROFILES[name] for name in now.profiles('mixed' if m.mixed() else 'data')]
+    # New chunks have no copies while a degraded mount has too few devices for that.
+    copies = min([p.copies if p.least <= len(m.present()) else 1 for p in profiles] or [1])
     most = sum(d['size'] for d in m.devs.values()) // copies
     for _ in range(2):
         fs = os.statvfs(MNT)

@@ -219,8 +219,9 @@ def replay(args, options):
 def main(argparse, argv):
     args = parser(argparse).parse_args(argv[1:])
     options = runner.Options(args.kernel, args.stock, args.timeout, args.cpus)
-    if args.command != 'pairs' and not os.path.exists(options.stock):
-        print('# no stock kernel%s: it mounts and compares nothing' % (options.stock and ' ' + options.stock), flush=True)
+    for kernel, use in (options.stock, 'for the last mount'), (options.compared, 'to compare findings with'):
+        if args.command != 'pairs' and not os.path.exists(kernel):
+            print('# no stock kernel %s %s' % (kernel, use), flush=True)
     if args.command == 'run':
         return run(args, options)
     if args.command == 'loop':
