@@ -175,6 +175,7 @@ def mend(m):
     if result.status == 0 or refused_for_seeds(m, result) and \
             re.search(r'Uncorrectable:\s+0\b|no errors found', result.out):
         m.damaged = False
+        checks.copies(m)    # it has found all damage
         return machine.Result(0, result.out)
     return result
 
