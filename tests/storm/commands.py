@@ -221,7 +221,7 @@ def main(argparse, argv):
     options = runner.Options(args.kernel, args.stock, args.timeout, args.cpus)
     for kernel, use in (options.stock, 'for the last mount'), (options.compared, 'to compare findings with'):
         if args.command != 'pairs' and not os.path.exists(kernel):
-            print('# no stock kernel %s %s' % (kernel, use), flush=True)
+            print('# no stock kernel %s' % (kernel + ' ' + use).strip(), flush=True)
     if args.command == 'run':
         return run(args, options)
     if args.command == 'loop':

@@ -162,6 +162,7 @@ class Glitch(Step):
                     os.unlink(os.path.join(MNT, path))
         os.sync()
         machine.power(dev, 'on')
+        os.sync()       # scrub sees only what is committed
         return mend(m)
 
     def excuse(self, m, a, result, before):
