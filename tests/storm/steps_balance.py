@@ -193,19 +193,11 @@ class Scrub(Step):
         return {'ro': rng.random() < 0.3, 'cancel': rng.choice([None, None, 3, 30])}
 
     def act(self, m, a):
-        words = ['scrub', 'start'] + (['-r'] if a['ro'] else [])
+        words = ['btrfs', 'scrub', 'start', '-B', *(['-r'] if a['ro'] else []), MNT]
         if not a['cancel']:
-            return btrfs(*words, '-B', MNT)
-        result = btrfs(*words, MNT)
-        if result.status:
-            return result
-        machine.sleep(a['cancel'])
-        result = btrfs('scrub', 'cancel', MNT)
-        for _ in range(200 * machine.PATIENCE):        # the starter writes its record after the end
-            if 'running' not in btrfs('scrub', 'status', MNT).out:
-                break
-            machine.sleep(50)
-        return machine.Result(0 if result.status == 2 else result.status, result.out, nothing=not result.status)
+            return machine.run(*words)
+        result = machine.interrupted(words, ['btrfs', 'scrub', 'cancel', MNT], a['cancel'])
+        return machine.Result(0, result.out, nothing=True) if 'scrub canceled' in result.out else result
 
     def excuse(self, m, a, result, before):
         if m.damaged and a['ro'] and 'no errors found' not in result.out:
@@ -222,10 +214,8 @@ class Scrub(Step):
         return None
 
     def effect(self, m, a, result):
-        if a['cancel']:     # the lab keeps no record of it, but the kernel's log says what it found
-            return
         checks.scrubbed(m, result.out, a['ro'])
-        if not a['ro']:
+        if not a['ro'] and not result.nothing:
             m.damaged = False
 
 
