@@ -119,8 +119,9 @@ bail_out() {
 	exit 1
 }
 
-# Last line of every test: the plan and the exit status.
+# Last line of every test: the plan and the exit status. A test without a result fails.
 done_testing() {
+	[ $tap_n != 0 ] || not_ok 'the test has a result'
 	echo "1..$tap_n"
 	[ $tap_failed = 0 ]
 	exit
