@@ -87,7 +87,8 @@ try 'the SSDs once more' btrfs device add -f /dev/labdd /dev/labde "$LAB_MNT"
 follow man/btrfs-device-policy.rst 12
 is "$(btrfs device policy get role "$LAB_MNT" | awk 'NR > 2 { print $3 }' | xargs)" \
 	'data-preferred data-preferred data-preferred data-preferred data-preferred' 'undone: roles'
+lab_drop_caches
 is "$(lab_sum "$LAB_MNT/data")" "$sum" 'and the data is what it was'
 try unmount umount "$LAB_MNT"
-try 'btrfs check' btrfs check /dev/labda
+try 'btrfs check' btrfs check --check-data-csum /dev/labda
 done_testing

@@ -23,6 +23,7 @@ placed() {
 }
 
 sums() {
+	lab_drop_caches
 	(cd "$LAB_MNT" && find . -type f ! -path './.*' -print0 | sort -z | xargs -0 sha256sum)
 }
 

@@ -28,6 +28,7 @@ follow() {
 }
 
 sums() {
+	lab_drop_caches
 	(cd "$LAB_MNT" && sha256sum large small/* | sha256sum)
 }
 

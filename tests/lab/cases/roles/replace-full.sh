@@ -14,6 +14,7 @@ fill() {
 }
 
 sums() {
+	lab_drop_caches
 	(cd "$LAB_MNT" && find d -type f -exec sha256sum {} + | sort | sha256sum)
 }
 

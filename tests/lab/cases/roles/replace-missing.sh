@@ -50,6 +50,7 @@ use() {
 	is "$(bad_lengths "$2")" '' "$machine: every chunk has a length"
 	try "$machine: df answers" df "$LAB_MNT"
 	try "$machine: balance" btrfs balance start --force -d -m "$LAB_MNT"
+	lab_drop_caches
 	is "$(lab_sum "$LAB_MNT/old")" "$sum" "$machine: contents"
 	try "$machine: df answers after the balance" df "$LAB_MNT"
 	try "$machine: unmount" umount "$LAB_MNT"

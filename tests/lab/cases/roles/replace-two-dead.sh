@@ -10,6 +10,7 @@
 . "$LAB_LIB"
 
 sums() {
+	lab_drop_caches
 	(cd "$LAB_MNT" && sha256sum large small/* | sha256sum)
 }
 

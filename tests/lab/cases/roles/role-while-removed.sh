@@ -82,6 +82,7 @@ end() {
 	local roles
 
 	try "$machine: writable" lab_writable
+	lab_drop_caches
 	is "$(lab_sum "$LAB_MNT/f")" "$sum" "$machine: contents"
 	sync
 	roles=$(grep -o '\[.*\]' "$info"/*/role)
@@ -90,7 +91,7 @@ end() {
 	try "$machine: mount" lab_mount /dev/labdb
 	is "$(grep -o '\[.*\]' "$info"/*/role)" "$roles" "$machine: roles are stored"
 	try "$machine: unmount again" umount "$LAB_MNT"
-	try "$machine: btrfs check" btrfs check /dev/labdb
+	try "$machine: btrfs check" btrfs check --check-data-csum /dev/labdb
 }
 
 # remove_and_add N: device labda comes as devid 4 and goes, at ever other times of the writer's.
