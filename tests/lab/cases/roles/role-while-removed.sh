@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # lab: --mem 1G --disk ssd:size=2G,seed=1 --disk hdd:size=2G,seed=2 --disk hdd:size=2G,seed=3 --disk hdd:size=2G,seed=4
-# lab: --allow WARNING:.*btrfs_dev_replace_finishing
 # machines: sysfs ioctl race replace add-fails shrink
 #
 # Roles of a device change while the device is removed, added, replaced or shrunk.
