@@ -43,7 +43,7 @@ touch /tmp/stop
 wait $load
 is "$(roles)" '1=data-preferred 2=data-preferred 3=metadata-only 4=metadata-only' 'with their role'
 lab_fill "$LAB_MNT/more" 512
-is "$(lab_chunks /dev/labda | grep '^DATA' | cut -d' ' -f4- | xargs -n1 | grep -c '[34]')" 0 'no data gets there'
+is "$(lab_devids /dev/labda DATA)" '1 2' 'no data gets there'
 try 'metadata moves there' btrfs balance --preferred-metadata "$LAB_MNT"
 
 # The kernel refuses the second: it cannot be opened for writing.

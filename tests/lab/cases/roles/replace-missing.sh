@@ -34,9 +34,9 @@ tag() {
 	try "$machine: role" btrfs -q device policy tag "$@" "$LAB_MNT"
 }
 
-# Lengths of chunks that are no lengths.
+# Chunks whose length is none.
 bad_lengths() {
-	lab_chunks "$1" | awk '$3 < 65536'
+	lab_chunks "$1" | awk '$3 < 65536; END { if (!NR) print "no chunk is listed" }'
 }
 
 # use FILES DEVICE: write to the file system with every device in place again;
