@@ -59,11 +59,11 @@ load() {
 
 	for n in 1 2 3; do
 		(while [ ! -e /tmp/stop ]; do
-			lab_small_files "$LAB_MNT/w$n" 60 1500 3000
-			dd if=/dev/zero of="$LAB_MNT/b$n" bs=64k count=10 conv=fsync
+			[ "$(lab_small_files "$LAB_MNT/w$n" 60 1500 3000)" = all ] &&
+				dd if=/dev/zero of="$LAB_MNT/b$n" bs=64k count=10 conv=fsync && echo written
 			rm -rf "$LAB_MNT/w$n"
 			sleep 0.1
-		done) >/dev/null 2>&1 &
+		done) >"/tmp/load$n" 2>/dev/null &
 	done
 }
 
@@ -146,12 +146,14 @@ sysfs)
 	all_writers sysfs_writer 4
 	load
 	try "$machine: 20 times added and removed" remove_and_add 20
-	end_writers "$machine" 'taken|ENOENT|ENODEV|EBUSY|EAGAIN' ;;
+	end_writers "$machine" 'taken|ENOENT|ENODEV|EBUSY|EAGAIN'
+	in_range "$(cat /tmp/load? | grep -c written)" 3 1e6 "$machine: rounds of the load" ;;
 ioctl)
 	all_writers ioctl_writer 4
 	load
 	try "$machine: 8 times added and removed" remove_and_add 8
-	end_writers "$machine" 'taken|ENODEV|EBUSY|EAGAIN' ;;
+	end_writers "$machine" 'taken|ENODEV|EBUSY|EAGAIN'
+	in_range "$(cat /tmp/load? | grep -c written)" 3 1e6 "$machine: rounds of the load" ;;
 race)
 	try "$machine: removals beside roles" removal_or_role
 	diag "status of the removal, and the role: $(sort /tmp/races | uniq -c | xargs)"
