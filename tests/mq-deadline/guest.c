@@ -5,6 +5,7 @@
  * mq-deadline as it is in this kernel, as it is in the stock one (a module,
  * "dd-stock"), and with delays between its steps, perhaps broken ("dd-test").
  * Prints what the kernel counted, a line each:
+ *	begin, when dd-test is loaded
  *	takes SCHEDULER THREADS LOCK_TAKES IOS
  *	merge|plugged SCHEDULER THREADS REQUESTS IOS PARKED_LOCK_TAKES
  *	stress DISK ios N flushes N switched N
@@ -231,6 +232,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	mount_all();
 	load_module("/dd-test.ko");
+	puts("begin");
 	if (argc > 1 && !strcmp(argv[1], "rounds")) {
 		make_stress_disk();
 		run_rounds_on("nullb_stress", seconds);

@@ -45,7 +45,7 @@ stressed() {
 
 module dd-stock base || bail_out 'the stock scheduler does not build as a module'
 test_module || bail_out 'the scheduler with delays does not build as a module'
-boot || bail_out 'no initramfs'
+boot || bail_out "the machine does not start, status $qemu_status"
 diag "$(cat "$work/out")"
 is "$(grep -cE '^end$' "$work/out")" 1 'the machine came to its end'
 compare
