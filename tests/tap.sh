@@ -44,8 +44,9 @@ is() {
 
 # in_range VALUE LOW HIGH NAME: decimal numbers, both ends included
 in_range() {
-	if awk -v v="$1" -v lo="$2" -v hi="$3" \
-		'BEGIN { exit !(v != "" && v + 0 >= lo + 0 && v + 0 <= hi + 0) }'; then
+	if awk -v v="$1" -v lo="$2" -v hi="$3" '
+		function number(s) { return s ~ /^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$/ }
+		BEGIN { exit !(number(v) && number(lo) && number(hi) && v + 0 >= lo + 0 && v + 0 <= hi + 0) }'; then
 		ok "$4 ($1)"
 	else
 		not_ok "$4"
@@ -69,17 +70,18 @@ try() {
 	fi
 }
 
-# refuse NAME COMMAND...: ok if the command fails
+# refuse NAME COMMAND...: ok if the command fails, unless it cannot be run (126, 127) or a signal kills it
 refuse() {
-	local name=$1 out
+	local name=$1 out status=0
 
 	shift
-	if out=$("$@" 2>&1); then
-		not_ok "$name"
-		diag "$*: succeeded: $out"
-		return 1
-	else
+	out=$("$@" 2>&1) || status=$?
+	if [ $status != 0 ] && [ $status -lt 126 ]; then
 		ok "$name"
+	else
+		not_ok "$name"
+		diag "$*: status $status: $out"
+		return 1
 	fi
 }
 
@@ -117,8 +119,9 @@ bail_out() {
 	exit 1
 }
 
-# Last line of every test: the plan and the exit status.
+# Last line of every test: the plan and the exit status. A test without a result fails.
 done_testing() {
+	[ $tap_n != 0 ] || not_ok 'the test has a result'
 	echo "1..$tap_n"
 	[ $tap_failed = 0 ]
 	exit

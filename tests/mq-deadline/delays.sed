@@ -32,7 +32,11 @@ static noinline void dd_slow_splice(struct list_head *from, struct list_head *to
 	/^	return /i\
 	dd_delay();
 }
-/^static void dd_insert_parked/,/^static void dd_prepare_request/{
+/^static unsigned int dd_dispatch_requests/,/^}/{
+	/^	spin_lock(/a\
+	dd_delay();
+}
+/^static void dd_insert_parked.*)$/,/^static void dd_prepare_request/{
 	/^	[a-z].*(.*dd->parked.*);$/a\
 	dd_delay();
 	/^	spin_\(un\)*lock(&dd->[a-z_]*);$/a\
@@ -40,4 +44,4 @@ static noinline void dd_slow_splice(struct list_head *from, struct list_head *to
 	/^	dd_insert_list(.*);$/a\
 	dd_delay();
 }
-/^static void dd_insert_parked/,/^static void dd_prepare_request/s/list_splice\(_tail\)*_init(\(.*dd->parked.list.*\));$/dd_slow_splice(\2);/
+/^static void dd_insert_parked.*)$/,/^static void dd_prepare_request/s/list_splice\(_tail\)*_init(\(.*dd->parked.list.*\));$/dd_slow_splice(\2);/

@@ -5,11 +5,12 @@
  * mq-deadline as it is in this kernel, as it is in the stock one (a module,
  * "dd-stock"), and with delays between its steps, perhaps broken ("dd-test").
  * Prints what the kernel counted, a line each:
+ *	begin, when dd-test is loaded
  *	takes SCHEDULER THREADS LOCK_TAKES IOS
- *	merge SCHEDULER THREADS REQUESTS IOS
+ *	merge|plugged SCHEDULER THREADS REQUESTS IOS PARKED_LOCK_TAKES
  *	stress DISK ios N flushes N switched N
  *	rounds DISK N
- *	inflight|queued|owned DISK NUMBERS
+ *	inflight|queued|owned|parked DISK NUMBERS
  *	lockdep 1, while it looks
  *	end
  * With the argument "rounds" it only runs those, with dd-test.
@@ -56,9 +57,8 @@ static void load_module(const char *file)
 }
 
 /* Sums column number of the lines of lock_stat that are of this lock. */
-static unsigned long long lock_takes(const char *scheduler)
+static unsigned long long takes_of(const char *lock)
 {
-	const char *lock = strcmp(scheduler, "dd-stock") ? "&dd->lock" : "&dd->stock_lock";
 	static char text[1 << 20];
 	unsigned long long takes = 0, n;
 	char *line, *rest = text, *at;
@@ -73,6 +73,14 @@ static unsigned long long lock_takes(const char *scheduler)
 			takes += n;
 	}
 	return takes;
+}
+
+/* Of all locks that the scheduler has. */
+static unsigned long long lock_takes(const char *scheduler)
+{
+	if (!strcmp(scheduler, "dd-stock"))
+		return takes_of("&dd->stock_lock");
+	return takes_of("&dd->lock") + takes_of("&dd->parked.lock");
 }
 
 /* Requests that the disk has completed for writing. */
@@ -138,15 +146,15 @@ static void count_takes(unsigned int threads)
 	remove_disk("nullb_count");
 }
 
-/* A device that takes long: merging is what it needs. */
-static void count_merges(unsigned int threads)
+/* A device that takes long: merging is what it needs. Several in a system call are plugged. */
+static void count_merges(const char *name, unsigned int threads, unsigned int batch)
 {
 	static const char *const settings[] = {
 		"size=1024", "queue_mode=2", "irqmode=2", "completion_nsec=2000000", "submit_queues=1",
 		"hw_queue_depth=2", NULL,
 	};
 	const struct job load = {
-		.depth = 16, .batch = 1, .ios = 32000 / threads, .span = 16 << 20, .write = true, .sequential = true,
+		.depth = 16, .batch = batch, .ios = 32000 / threads / 4 * 4, .span = 16 << 20, .write = true, .sequential = true,
 	};
 	unsigned long long before;
 	unsigned int i;
@@ -155,10 +163,11 @@ static void count_merges(unsigned int threads)
 	for (i = 0; i < 2; i++) {
 		set_scheduler("nullb_merge", schedulers[i]);
 		put("/sys/block/nullb_merge/queue/nr_requests", "64");
+		put("/proc/lock_stat", "0");
 		before = requests_written("nullb_merge");
 		run_threads("nullb_merge", load, threads);
-		printf("merge %s %u %llu %llu\n", schedulers[i], threads, requests_written("nullb_merge") - before,
-		       (unsigned long long)load.ios * threads);
+		printf("%s %s %u %llu %llu %llu\n", name, schedulers[i], threads, requests_written("nullb_merge") - before,
+		       (unsigned long long)load.ios * threads, takes_of("&dd->parked.lock"));
 	}
 	remove_disk("nullb_merge");
 }
@@ -170,6 +179,7 @@ static void print_rest(const char *disk)
 		{ "inflight", "/sys/block/%s/inflight" },
 		{ "queued", "/sys/kernel/debug/block/%s/sched/queued" },
 		{ "owned", "/sys/kernel/debug/block/%s/sched/owned_by_driver" },
+		{ "parked", "/sys/kernel/debug/block/%s/sched/parked" },
 	};
 	char file[128], text[256];
 	unsigned int i;
@@ -222,6 +232,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	mount_all();
 	load_module("/dd-test.ko");
+	puts("begin");
 	if (argc > 1 && !strcmp(argv[1], "rounds")) {
 		make_stress_disk();
 		run_rounds_on("nullb_stress", seconds);
@@ -235,7 +246,9 @@ int main(int argc, char **argv)
 	for (i = 0; i < 4; i++)
 		count_takes(threads[i]);
 	for (i = 0; i < 4; i++)
-		count_merges(threads[i]);
+		count_merges("merge", threads[i], 1);
+	for (i = 0; i < 4; i++)
+		count_merges("plugged", threads[i], 4);
 	run_stress(20);
 	run_rounds_on("nullb_stress", 20);
 	run_rounds_on("sda", 20);

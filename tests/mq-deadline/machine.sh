@@ -23,10 +23,13 @@ test_module() {
 	module dd-test HEAD "$@" "$(cat "$here/delays.sed")"
 }
 
-# boot NAME ARGUMENT...: with dd-NAME.ko of each name that has been built; the time limit is for a machine that hangs.
+# boot ARGUMENT...: with each of the modules that has been built; the time limit is for a machine that hangs. Sets
+# qemu_status, 124 if it was reached. Fails if there is no machine; what an earlier one has printed is gone.
 boot() {
 	local name
 
+	rm -f "$work/console" "$work/out"
+	qemu_status='unknown'
 	printf '%s\n' 'dir /dev 755 0 0' 'nod /dev/console 600 0 0 c 5 1' "file /init $work/guest 755 0 0" > "$work/list"
 	for name in dd-stock dd-test; do
 		[ ! -f "$out/$name/$name.ko" ] || echo "file /$name.ko $out/$name/$name.ko 644 0 0" >> "$work/list"
@@ -35,6 +38,8 @@ boot() {
 	timeout "${TIMEOUT:-3000}" qemu-system-x86_64 -accel tcg,thread=multi -smp "${CPUS:-2}" -m 768 -display none -no-reboot \
 		-serial "file:$work/console" -kernel "$out/arch/x86/boot/bzImage" -initrd "$work/initrd" \
 		-append "console=ttyS0 panic=-1 no_timer_check loglevel=5 hung_task_panic=1 null_blk.nr_devices=0 scsi_debug.dev_size_mb=64 scsi_debug.ndelay=50000 scsi_debug.max_queue=8 -- $*"
+	qemu_status=$?
+	[ -s "$work/console" ] || return
 	tr -d '\r' < "$work/console" > "$work/out"
 }
 

@@ -16,6 +16,7 @@ builds() {
 	done
 }
 
+check_selection all
 fetch_sources
 each_kernel builds
 done_testing

@@ -22,6 +22,19 @@ kernels() {
 	echo ${KERNELS:-$(cd "$top/kernel" && echo [0-9]*)}
 }
 
+# check_selection [OTHER_TOPIC...]: ends the test if KERNELS= or TOPICS= has a name that selects nothing
+check_selection() {
+	local name
+
+	for name in ${KERNELS:-}; do
+		[ -d "$top/kernel/$name" ] || bail_out "KERNELS: no series for kernel '$name'"
+	done
+	for name in ${TOPICS:-}; do
+		[[ " $* " == *" $name "* ]] || compgen -G "$top/kernel/[0-9]*/$name/" >/dev/null ||
+			bail_out "TOPICS: no series has a topic '$name'"
+	done
+}
+
 # has_source VERSION: without a download. KERNEL_SRC= is the source of the default kernel.
 has_source() {
 	[ "$1" = 6.12 ] && [ -n "${KERNEL_SRC:-}" ] || [ -e "/usr/src/linux-source-$1.tar.xz" ] ||

@@ -63,6 +63,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export dir top
 export -f run_test
+check_selection
 fetch_sources
 each_kernel alone
 done_testing

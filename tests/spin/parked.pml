@@ -27,7 +27,7 @@ byte list, nr, fifo;
 byte dispatched;
 byte left;
 
-chan buffer[CPUS] = [6] of { byte, byte };
+chan buffer[CPUS] = [8] of { byte, byte };
 /* What a processor has in its buffer: its view of fifo, changes of nr, a release. */
 byte fifo_stores[CPUS], fifo_view[CPUS], unlocks[CPUS];
 short nr_delta[CPUS];
@@ -113,11 +113,12 @@ inline insert_parked()
 	fi
 }
 
-inline dd_lock()
+inline drain()
 {
-	spin_lock();
 #ifndef NO_DRAIN
 	insert_parked()
+#else
+	skip
 #endif
 }
 
@@ -125,7 +126,7 @@ inline insert_request(request)
 {
 	spin_trylock(got);
 	if
-	:: got -> store_add(request); spin_unlock()
+	:: got -> insert_parked(); store_add(request); spin_unlock()
 	:: else -> atomic { nr_delta[me] = nr_delta[me] + 1; buffer[me]!PARK, request }
 	fi
 }
@@ -146,7 +147,10 @@ inline has_work(work)
 #endif
 }
 
-/* A dispatch finds nothing only if another processor has dispatched meanwhile. */
+/*
+ * A dispatch finds nothing only if another processor has dispatched meanwhile.
+ * Under one hold of the lock it looks once or twice.
+ */
 inline run_queue()
 {
 	do
@@ -155,7 +159,13 @@ inline run_queue()
 		:: work ->
 			tries++;
 			assert(tries <= 2 * INSERTERS);
-			dd_lock(); store_clear(); spin_unlock()
+			spin_lock();
+			drain(); store_clear();
+			if
+			:: drain(); store_clear()
+			:: skip
+			fi;
+			spin_unlock()
 		:: else -> break
 		fi
 	od
@@ -177,8 +187,7 @@ proctype merger(byte me)
 {
 	byte taken;
 
-	dd_lock();
-	spin_unlock();
+	spin_lock(); drain(); spin_unlock();
 	left++
 }
 

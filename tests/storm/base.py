@@ -9,10 +9,11 @@ class Step:
     weight = 4
     besides = True      # loads may run beside it
     moves = False       # contents are read back from disk afterwards
+    upsets = ()         # errors that loads beside it may get from it
     silent = False      # a refusal need not say why
     spills = False      # new chunks may be on excluded devices
-    loose = r'too few|unable to (go below|remove)|Invalid argument'   # refusals if roles change meanwhile
-    noise = None        # kernel messages that are expected, as a regex
+    loose = None        # refusals if roles change meanwhile, as a regex
+    noise = None        # see expected()
 
     needs = ('writable',)   # predicates of the model
 
@@ -31,6 +32,10 @@ class Step:
     def draw(self, m, rng):
         return {}
 
+    def expected(self, m):
+        """Kernel messages that are expected, as a regex, or None."""
+        return self.noise
+
     def act(self, m, a):
         raise NotImplementedError
 
@@ -47,6 +52,10 @@ class Step:
 
     def failed(self, m, a, result):
         pass
+
+
+# What roles that change refuse to steps that take devices, or chunks, elsewhere.
+FEWER = r'too few|unable to (go below|remove)|Invalid argument'
 
 
 def no_space(result):

@@ -1,26 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Loads that run beside a step, each in a child of its own.
+import contextlib
+import errno
 import os
 import random
+import re
 
 import content
 import layout
 import machine
-from machine import MNT
+from machine import Finding, MNT
 
 # So often each of them runs: with several processors they also meet themselves.
 COPIES = max(1, os.cpu_count() // 2)
 NAMES = ['df', 'roles', 'small', 'big', 'read', 'policy', 'sysfs']
 
 
-def quiet(action):
-    """What a load cannot do just now it does not do."""
+def quiet(action, known):
+    """What a load cannot do just now, for one of the errors that are known, it does not do."""
     def tried(n):
         try:
             action(n)
-        except OSError:
-            pass
+        except OSError as error:
+            if error.errno not in known:
+                raise
     return tried
 
 
@@ -37,7 +41,7 @@ def small_files(n):
             file.write(content.produce(n, 100 + 90 * i))
     if n % 3 == 2:
         for i in range(0, 200, 3):
-            if os.path.exists('%s/s%d' % (base, i)):
+            with contextlib.suppress(FileNotFoundError):    # another copy of the load may be faster
                 os.unlink('%s/s%d' % (base, i))
 
 
@@ -52,12 +56,22 @@ def big_file(n):
             os.fsync(file.fileno())
 
 
-def read_files(m):
-    names = m.manifest.present()
+def read_files(m, change):
+    """What is read is right, unless the step changes files."""
+    files = [(name, m.manifest.files[name]) for name in m.manifest.present()]
+    for _, file in files:
+        file.checksum()     # here, that no child has to
 
     def action(n):
-        if names:
-            content.read_file(os.path.join(MNT, names[n % len(names)]))
+        if not files:
+            return
+        name, file = files[n % len(files)]
+        if change:
+            content.sum_file(os.path.join(MNT, name))
+            return
+        wrong = content.differs(MNT, name, file)
+        if wrong:
+            raise Finding('contents', wrong)
     return action
 
 
@@ -107,20 +121,22 @@ def read_sysfs(m):
 class Besides:
     steps = 0       # a load that gets few turns must not set the same roles beside each step
 
-    def __init__(self, m, names, target=None):
+    def __init__(self, m, step, a):
         Besides.steps += 1
+        names, target = a.get('beside', []), a.get('devid')
         self.names = [n for n in names if m.mount and (n in ('df', 'read', 'sysfs') or m.writable())]
         if m.stock() or m.mixed():
             self.names = [n for n in self.names if n not in ('roles', 'sysfs', 'policy')]
         make = {'df': lambda _: (ask_df, 5), 'small': lambda _: (small_files, 20),
-                'big': lambda _: (big_file, 30), 'read': lambda _: (read_files(m), 5),
+                'big': lambda _: (big_file, 30), 'read': lambda _: (read_files(m, errno.ENOENT in step.upsets), 5),
                 'roles': lambda copy: (write_roles(m, m.count + 2 * Besides.steps + copy, target), 5),
                 'policy': lambda _: (change_policy(m), 50), 'sysfs': lambda _: (read_sysfs(m), 20)}
         self.children = []
         for copy in range(COPIES):
             for name in self.names:
                 action, pause = make[name](copy)
-                self.children.append(machine.Background(quiet(action), pause))
+                known = {errno.ENOSPC, errno.EBUSY, *step.upsets}
+                self.children.append((name, machine.Background(quiet(action, known), pause)))
         if self.children:
             machine.sleep(30)
 
@@ -128,8 +144,11 @@ class Besides:
         return 'roles' in self.names
 
     def stop(self):
-        while self.children:
-            self.children.pop().stop()
+        ended = [(name, child.stop()) for name, child in self.children]
+        self.children = []
+        for name, why in ended:
+            if why:
+                raise Finding('beside: %s: %s' % (name, re.sub(r'\d+', 'N', why)[:100]), why)
 
     def adopt_roles(self, m):
         """Whatever the load has set last is the role."""

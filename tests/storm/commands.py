@@ -6,6 +6,7 @@ import json
 import os
 import queue
 import random
+import re
 import threading
 import time
 
@@ -74,18 +75,23 @@ def kernel_name(options):
 
 # Of the test itself, and of what the stock kernel knows nothing of.
 OURS = ('the test itself', 'chunk on an excluded device', 'role ', 'misplaced')
+# What the disks hold: any kernel that mounts it says the same, whoever has written it.
+WRITTEN = re.compile(r'contents|csum|checksum|transid|corrupt|tree block|level verify|chunk tree|btrfs check|'
+                     r'scrub: |images|super block')
 
 
 def classify(record, options):
     """A fault that the stock kernel has, too, is none of the series.  It may have another
-    layout after the same steps, so it also does the last one on what the others left."""
+    layout after the same steps, so it also does the last one on what the others left, unless
+    that is what is wrong."""
     finding = record['finding']
     if not finding or not os.path.exists(options.compared) or finding['kind'].startswith(OURS):
         return
     plain = runner.Options(options.compared, '', options.timeout, options.cpus)
     other = runner.play(plain, {'seed': record['seed'], 'array': record['array'],
                                 'steps': record['steps']})['finding']
-    if record['steps'] and not (other and other['kind'] == finding['kind']):
+    if record['steps'] and not (other and other['kind'] == finding['kind']) and \
+            not WRITTEN.search(finding['kind']):
         other = runner.last_step(options, plain, record) or other
     if other:
         finding['stock'] = other['kind']
@@ -136,6 +142,9 @@ def check(args, options):
     for path in sorted(glob.glob(os.path.join(runner.HERE, 'cases', '*.storm'))):
         record = runner.play(options, history.load(path))
         classify(record, options)
+        skipped = [w['step'] for w in record['words'] if w['word'] == 'skipped']
+        if not record['finding'] and skipped:
+            record['finding'] = {'kind': 'the test itself: skipped ' + ', '.join(skipped), 'text': ''}
         record['seed'] = os.path.basename(path)
         show(record)
         kept.append(record)
@@ -210,6 +219,9 @@ def replay(args, options):
 def main(argparse, argv):
     args = parser(argparse).parse_args(argv[1:])
     options = runner.Options(args.kernel, args.stock, args.timeout, args.cpus)
+    for kernel, use in (options.stock, 'for the last mount'), (options.compared, 'to compare findings with'):
+        if args.command != 'pairs' and not os.path.exists(kernel):
+            print('# no stock kernel %s' % (kernel + ' ' + use).strip(), flush=True)
     if args.command == 'run':
         return run(args, options)
     if args.command == 'loop':

@@ -140,6 +140,8 @@ class History:
         if m.busy:
             machine.run('btrfs', 'balance', 'cancel', machine.MNT)
             m.busy = mounting.wait_balance()
+        checks.copies(m)
+        checks.log(m, self.log, 'scrub', steps.TABLE['scrub'].expected(m))
         mounting.unmount(m)
         checks.log(m, self.log, 'umount', None)
         checks.unmounted(m)

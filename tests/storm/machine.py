@@ -33,8 +33,9 @@ class Finding(Exception):
 
 
 class Result:
-    def __init__(self, status, out):
+    def __init__(self, status, out, nothing=False):
         self.status, self.out = status, out
+        self.nothing = nothing      # it went well, and changed nothing
 
     def text(self):
         return 'status %d: %s' % (self.status, self.out.strip())
@@ -59,14 +60,18 @@ def run(*argv, timeout=HANG):
 
 def interrupted(argv, cancel, wait):
     """Run a command, and after some milliseconds another one that stops it, until
-    it has ended.  Returns the result of the first."""
+    it has ended.  Returns the result of the first; its member "canceled" says how often
+    the kernel has taken the other one."""
+    canceled = 0
     with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT) as child:
         for _ in range(300 * PATIENCE):
             sleep(wait)
             if child.poll() is not None:
-                return Result(child.returncode, child.stdout.read().decode(errors='replace'))
-            run(*cancel)
+                result = Result(child.returncode, child.stdout.read().decode(errors='replace'))
+                result.canceled = canceled
+                return result
+            canceled += 'Operation canceled' in run(*cancel).out
             wait = 100
     raise Finding('hang: ' + ' '.join(argv[:3]), 'cannot be cancelled')
 
@@ -256,8 +261,10 @@ class Background:
     of this program, so that it costs no start of a command."""
 
     def __init__(self, action, pause):
+        self.told, tell = os.pipe()
         self.pid = os.fork()
         if self.pid:
+            os.close(tell)
             return
         try:
             n = 0
@@ -266,12 +273,22 @@ class Background:
                 n += 1
                 sleep(pause)
         except BaseException as error:     # a child must not go on as the parent
-            print('# beside: %r' % error, file=sys.stderr, flush=True)
+            text = '%s %s' % (error, getattr(error, 'text', ''))
+            print('# beside: ' + text, file=sys.stderr, flush=True)
+            os.write(tell, text.encode()[:4000])
         finally:
             os._exit(1)
 
     def stop(self):
-        os.kill(self.pid, 9)
+        """Returns why it had ended before, or ''."""
+        early, status = os.waitpid(self.pid, os.WNOHANG)
+        if not early:
+            os.kill(self.pid, 9)
+            self.wait()
+        with os.fdopen(self.told) as told:
+            return told.read() or ('status %d' % status if early else '')
+
+    def wait(self):
         deadline, most = time.monotonic() + HANG, sum(computed(self.pid)) + ENDLESS
         while time.monotonic() < deadline and sum(computed(self.pid)) < most:
             if os.waitpid(self.pid, os.WNOHANG)[0]:

@@ -93,9 +93,9 @@ def boot(options, state, folder, images, kernel):
 
 
 def trouble(console):
-    """The first complaint of the kernel, without what differs from run to run.  Which
-    function comes to abort a transaction is chance, and disks without power abort some."""
-    aborts = re.findall(r'Transaction aborted \(error -\d+\)', console)
+    """The first complaint of the kernel, without what differs from run to run.  Disks
+    without power abort some transactions."""
+    aborts = [abort_of(console, match) for match in re.finditer(r'Transaction aborted \(error (-\d+)\)', console)]
     for abort in aborts:
         if not re.search(r'-(5|30)\)', abort):
             return abort
@@ -104,6 +104,12 @@ def trouble(console):
         if match and not re.search(JUDGED, line):
             return re.sub(r'0x[0-9a-f]+|\b[0-9a-f]{8,}\b|\d+', 'N', match.group(1))[:100]
     return aborts[0] if aborts else ''
+
+
+def abort_of(console, match):
+    """An abort with the function that comes to it, which a line after it says."""
+    where = re.compile(r'in (\w+):\d+: errno=%s\b' % match.group(1)).search(console, match.end())
+    return match.group(0) + (' in ' + where.group(1) if where else '')
 
 
 def verdict(status, err, folder):

@@ -64,17 +64,18 @@ def perform(m, log, name, a):
     if not step.ready(m) or not step.fits(m, a):
         return None
     before = checks.chunks(m)
-    roles = m.roles()
-    besides = Besides(m, a.get('beside', []), a.get('devid'))
+    roles, noise = m.roles(), step.expected(m)
+    besides = Besides(m, step, a)
     m.loose = besides.changes_roles()
     try:
         result = step.act(m, a)
     finally:
         besides.stop()
-    checks.log(m, log, step.name, step.noise)
+    checks.log(m, log, step.name, noise)
     word = judge(step, m, a, result, before)
     if word == 'done':
         step.effect(m, a, result)
+        word = 'nothing' if result.nothing else word
     elif word != 'refused':
         step.failed(m, a, result)
     if m.loose and m.mount:
@@ -82,5 +83,5 @@ def perform(m, log, name, a):
     fixed = not m.loose and roles == m.roles() and not step.spills
     checks.after(m, step, before if fixed else None, a.get('lazy', False))
     m.loose = False
-    checks.log(m, log, step.name, step.noise)
+    checks.log(m, log, step.name, noise)
     return word

@@ -3,9 +3,10 @@
 # Balance with all its control, and scrub.
 import re
 
+import checks
 import layout
 import machine
-from base import Step, btrfs, no_space
+from base import FEWER, Step, btrfs, no_space
 from machine import MNT
 from steps_device import short_of_space
 
@@ -81,7 +82,7 @@ class Convert(Step):
 
 class Preferred(Step):
     """Move what is misplaced; it says what it leaves, and why."""
-    name, weight, moves = 'preferred', 5, True
+    name, weight, moves, loose = 'preferred', 5, True, FEWER
     needs = ('writable', 'unpaused', 'unmixed', 'patched')
 
     def draw(self, m, rng):
@@ -90,7 +91,9 @@ class Preferred(Step):
     def act(self, m, a):
         words = (['--dry-run'] if a['dry'] else [])
         limit = ['--limit', str(a['limit'])] if a['limit'] else []
-        return btrfs(*words, 'balance', '--preferred-metadata', *limit, MNT)
+        result = btrfs(*words, 'balance', '--preferred-metadata', *limit, MNT)
+        result.nothing = a['dry'] or 'had to relocate 0 out of' in result.out
+        return result
 
     def excuse(self, m, a, result, before):
         if m.cancelled and 'Invalid argument' in result.out:
@@ -172,6 +175,7 @@ def mend(m):
     if result.status == 0 or refused_for_seeds(m, result) and \
             re.search(r'Uncorrectable:\s+0\b|no errors found', result.out):
         m.damaged = False
+        checks.copies(m)    # it has found all damage
         return machine.Result(0, result.out)
     return result
 
@@ -182,32 +186,26 @@ class Scrub(Step):
 
     needs = ('writable', 'complete')
 
+    def expected(self, m):
+        return self.noise if m.damaged or m.seeds() else None
+
     def draw(self, m, rng):
         return {'ro': rng.random() < 0.3, 'cancel': rng.choice([None, None, 3, 30])}
 
     def act(self, m, a):
-        words = ['scrub', 'start'] + (['-r'] if a['ro'] else [])
+        words = ['btrfs', 'scrub', 'start', '-B', *(['-r'] if a['ro'] else []), MNT]
         if not a['cancel']:
-            return btrfs(*words, '-B', MNT)
-        result = btrfs(*words, MNT)
-        if result.status:
-            return result
-        machine.sleep(a['cancel'])
-        result = btrfs('scrub', 'cancel', MNT)
-        for _ in range(200 * machine.PATIENCE):        # the starter writes its record after the end
-            if 'running' not in btrfs('scrub', 'status', MNT).out:
-                break
-            machine.sleep(50)
-        return machine.Result(0 if result.status == 2 else result.status, result.out)
+            return machine.run(*words)
+        result = machine.interrupted(words, ['btrfs', 'scrub', 'cancel', MNT], a['cancel'])
+        return machine.Result(0, result.out, nothing=True) if 'scrub canceled' in result.out else result
 
     def excuse(self, m, a, result, before):
-        if m.cancelled and 'Invalid argument' in result.out:
-            return 'a cancel is left over'
         if m.damaged and a['ro'] and 'no errors found' not in result.out:
             return 'damage, read-only'
         if no_space(result):    # block groups with parity must become read-only
             return short_of_space(m, before) or (m.full and 'full') or None
         if not a['ro'] and refused_for_seeds(m, result):
+            checks.scrubbed(m, result.out, a['ro'])
             return 'devices of a seed are not repaired'
         # The stock kernel compares the fsid of super and tree blocks of a seed with the new one.
         errors = re.findall(r'(\w+)=\d+', ''.join(re.findall('Error summary:(.*)', result.out)))
@@ -216,7 +214,8 @@ class Scrub(Step):
         return None
 
     def effect(self, m, a, result):
-        if not a['cancel'] and not a['ro'] and m.damaged:
+        checks.scrubbed(m, result.out, a['ro'])
+        if not a['ro'] and not result.nothing:
             m.damaged = False
 
 

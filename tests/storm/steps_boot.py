@@ -11,7 +11,7 @@ import mounting
 from base import Step, btrfs
 from machine import MNT, Result
 from steps_balance import mend
-from steps_mount import CRASH_NOISE, Fail, Lose
+from steps_mount import ROT_NOISE, Fail, Lose
 
 BLOCK = 4096
 
@@ -58,7 +58,7 @@ class Return(Step):
 class Rot(Step):
     """Blocks of one disk change by themselves: reads find the other copy, scrub mends."""
     name, weight, moves = 'rot', 3, True
-    noise = CRASH_NOISE + r'|transid|checksum|corrupt|read error corrected|bad tree block|fixup|level verify'
+    noise = ROT_NOISE
 
     needs = Lose.needs + ('writable', 'complete')
     candidates, choice, fits, few = Fail.candidates, Fail.choice, Fail.fits, True
@@ -70,7 +70,7 @@ class Rot(Step):
     def act(self, m, a):
         machine.sync()
         if a['devid'] not in self.candidates(m):    # a load has put the only copy of something there
-            return Result(0, '')
+            return Result(0, '', nothing=True)
         m.damaged = True
         self.spoil(m, a)
         wrong = self.read_all(m)

@@ -5,7 +5,7 @@ import os
 
 import layout
 import machine
-from base import Step, btrfs, no_space
+from base import FEWER, Step, btrfs, no_space
 from machine import Finding, MNT
 
 MIB = 1 << 20
@@ -24,9 +24,9 @@ def space_without(m, before, devids, resized=None):
                 continue
             largest = max(c.length for c in before.chunks.values() if c.kind == kind)
             space = before.space(kind, profile, writable)
-            if space < 2 * need + largest + 64 * MIB:
+            if space < need + largest + 64 * MIB:
                 return '%s is short of space' % kind
-            if kind == 'data' and narrow(layout.PROFILES[profile], writable):
+            if kind == 'data' and m.ballast and narrow(layout.PROFILES[profile], writable):
                 return 'no chunk holds the largest extent'
     return None
 
@@ -64,6 +64,8 @@ def short_of_space(m, before):
         if now.space('metadata', profile, m.present()) < 64 << 20:
             return 'metadata has become short of space'
     # An extent of fallocate is moved whole, and a chunk has a tenth of its first choice at most.
+    if not m.ballast:
+        return writable_kinds(m, before)
     sizes = {d: now.devices[d].total for d in m.present() if d in now.devices}
     first = sum(size for d, size in sizes.items() if layout.rank(now.devices[d].role, 'data') == 0)
     if first // 10 < 256 * MIB <= sum(sizes.values()) // 10:
@@ -112,7 +114,7 @@ class Add(Step):
 
 
 class Remove(Step):
-    name, weight, moves = 'remove', 6, True
+    name, weight, moves, loose = 'remove', 6, True, FEWER
     needs = ('writable', 'unpaused')
 
     def candidates(self, m):
@@ -149,6 +151,9 @@ class Remove(Step):
             return 'roles change' if no_space(result) else None
         return None
 
+    def failed(self, m, a, result):
+        m.cancelled &= 'canceled' not in result.out     # it is left over no more
+
     def effect(self, m, a, result):
         slot = m.devs[a['devid']]['slot']
         if a['by'] == 'missing':    # the kernel chooses which
@@ -165,11 +170,14 @@ class Remove(Step):
 
 class Replace(Step):
     name, weight, moves, spills = 'replace', 8, True, True
-    needs = ('writable', 'unpaused')
-    noise = r'bdev .* errs:|lost super block write|csum failed|i/o error'
+    needs, loose = ('writable', 'unpaused'), FEWER
+    noise = r'bdev .* errs:|lost super block write|i/o error'
 
     def targets(self, m, devid):
         return [i for i in m.free_slots() if m.slots[i]['size'] >= m.devs[devid]['size']]
+
+    def expected(self, m):
+        return self.noise if m.whole() else self.noise + '|csum failed'
 
     def sources(self, m):
         return [d for d in m.ours() if self.targets(m, d) and m.present()]
@@ -241,7 +249,7 @@ class Replace(Step):
 
 
 class Resize(Step):
-    name, weight, moves = 'resize', 5, True
+    name, weight, moves, loose = 'resize', 5, True, FEWER
     needs = ('writable', 'unpaused')
 
     def choice(self, m):
@@ -275,6 +283,8 @@ class Resize(Step):
         if m.swap and 'busy' in result.out.lower():
             return 'swap file'
         return None
+
+    failed = Remove.failed
 
     def effect(self, m, a, result):
         m.devs[a['devid']]['size'] = a['size'] // 4096 * 4096

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # What workloads do: files, snapshots, clones, full file systems.
+import errno
 import fcntl
 import os
 import struct
@@ -56,8 +57,6 @@ class FileStep(Step):
     def excuse(self, m, a, result, before):
         if no_space(result) and (m.full or m.ballast or not space_for(m, before, self.need)):
             return 'no space'
-        if 'quota' in result.out:
-            return 'quota'
         return None
 
 
@@ -101,6 +100,7 @@ class Write(FileStep):
 class Change(FileStep):
     """Overwrite, append and truncate what is there."""
     name, weight = 'change', 8
+    upsets = (errno.ENOENT,)
 
     def choice(self, m):
         return self.targets(m)
@@ -136,6 +136,7 @@ class Change(FileStep):
 
 class Delete(FileStep):
     name, weight = 'delete', 4
+    upsets = (errno.ENOENT,)
 
     def choice(self, m):
         return Change.targets(self, m)
@@ -177,6 +178,7 @@ class Snapshot(FileStep):
 
 class DeleteSnapshot(FileStep):
     name, weight = 'delete-snapshot', 3
+    upsets = (errno.ENOENT,)
 
     def tops(self, m):
         tops = {p.split('/')[0] for p in m.manifest.present()} | set(m.subvols)
@@ -289,8 +291,8 @@ class Fill(FileStep):
         said = fs.f_bavail * fs.f_frsize
         path = m.name('ballast')
         try:
-            got = reserve(path_of(path), int(said * a['part']))
-        except OSError as error:    # not even the name
+            got = reserve(path_of(path), int(said * a['part']) if a['part'] < 1 else None)
+        except OSError as error:    # not even the name, if there is no space
             return Result(error.errno, error.strerror)
         m.ballast[path] = got
         m.full = a['part'] >= 1
@@ -302,7 +304,7 @@ class Fill(FileStep):
             del m.ballast[path]
             os.sync()
             m.full = bool(m.ballast)
-        return Result(0, '')
+        return Result(0, '', nothing=not got)
 
     @staticmethod
     def compare(m, said, got):
@@ -330,17 +332,21 @@ class Fill(FileStep):
                           (said // MIB, got // MIB, chunk // MIB))
 
 
-def reserve(path, limit):
+def reserve(path, limit=None):
     """Bytes that could be reserved, at most the limit."""
     got, piece = 0, 256 * MIB
     with open(path, 'wb') as file:
-        while piece >= MIB and got + piece // 2 <= max(limit, MIB):
+        while True:
+            piece = piece if limit is None else min(piece, limit - got)
+            if piece < MIB:
+                return got
             try:
                 os.posix_fallocate(file.fileno(), got, piece)
                 got += piece
-            except OSError:
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
                 piece //= 2
-    return got
 
 
 class Free(FileStep):

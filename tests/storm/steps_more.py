@@ -9,7 +9,7 @@ import machine
 import mounting
 from base import Step, btrfs, no_space
 from machine import MNT, Result
-from steps_device import Remove, new_devid, space_without, writable_kinds
+from steps_device import Remove, Resize, new_devid
 from steps_file import Change, FileStep, path_of
 
 MIB = 1 << 20
@@ -153,9 +153,9 @@ class Trim(Step):
         return machine.run('fstrim', MNT)
 
     def excuse(self, m, a, result, before):
-        if 'not supported' in result.out or m.failing():
+        if 'not supported' in result.out:
             return 'no device can do it'
-        return None
+        return 'a device fails' if m.failing() and 'Input/output' in result.out else None
 
 
 class RemoveCancel(Remove):
@@ -176,13 +176,27 @@ class RemoveCancel(Remove):
         else:
             words = ['device', 'remove', str(a['devid']), MNT]
         result = machine.interrupted(['btrfs', *words], ['btrfs', *words[:2], 'cancel', MNT], a['wait'])
-        return Result(0, result.out)
+        heard = 'Operation canceled' in result.out
+        # One that came after the end, or a second one.
+        m.cancelled |= result.canceled > heard
+        return Result(0, result.out) if heard else result
+
+    @staticmethod
+    def whole(m, a):
+        """The step that it is without a cancel, with its arguments."""
+        if a['shrink']:
+            return Resize(), {**a, 'size': m.devs[a['devid']]['size'] // 2 // 4096 * 4096}
+        return Remove(), a
 
     def refused(self, m, a, before):
-        return None
+        step, args = self.whole(m, a)
+        return step.refused(m, args, before)
+
+    def excuse(self, m, a, result, before):
+        step, args = self.whole(m, a)
+        return step.excuse(m, args, result, before)
 
     def effect(self, m, a, result):
-        m.cancelled = True
         now = machine.chunk_tree()
         if a['devid'] not in now.devices:
             slot = m.devs.pop(a['devid'])['slot']

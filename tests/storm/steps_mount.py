@@ -16,7 +16,9 @@ from steps_balance import mend
 from steps_role import Tag
 
 CRASH_NOISE = (r'errno=-5|errno=-30|forced readonly|ransaction aborted \(error -(5|30)\)|bdev .* errs:|'
-               r'lost super block write|i/o error|csum failed|remounting read-only|Skipping commit')
+               r'lost super block write|i/o error|remounting read-only|Skipping commit')
+ROT_NOISE = CRASH_NOISE + (r'|csum failed|transid|checksum|corrupt|read error corrected|bad tree block|fixup|'
+                           r'level verify')
 
 
 class Cycle(Step):
@@ -37,6 +39,7 @@ class Cycle(Step):
 
 class Remount(Step):
     name, weight, needs = 'remount', 4, ()
+    upsets = (errno.EROFS,)
 
     def draw(self, m, rng):
         if m.mount['ro']:
@@ -135,7 +138,7 @@ class Fail(Step):
 class Glitch(Step):
     """A disk fails all requests for a while and comes back with what it has."""
     name, weight, moves = 'glitch', 3, True
-    noise = CRASH_NOISE + '|transid|checksum'
+    noise = ROT_NOISE
 
     needs, few = Fail.needs + ('complete',), True
     candidates, choice, draw, fits = Lose.candidates, Lose.choice, Lose.draw, Lose.fits
@@ -159,6 +162,7 @@ class Glitch(Step):
                     os.unlink(os.path.join(MNT, path))
         os.sync()
         machine.power(dev, 'on')
+        os.sync()       # scrub sees only what is committed
         return mend(m)
 
     def excuse(self, m, a, result, before):

@@ -35,10 +35,11 @@ class Tag(Step):
     def act(self, m, a):
         roles = {int(d): role for d, role in a['roles'].items()}
         names = set(roles.values())
-        if len(names) > 1:
-            return machine.set_roles(roles, a['force'])
         force = ['--force'] if a['force'] else []
-        return btrfs('-q', 'device', 'policy', 'tag', *force, *names, *a['roles'], MNT)
+        result = machine.set_roles(roles, a['force']) if len(names) > 1 else \
+            btrfs('-q', 'device', 'policy', 'tag', *force, *names, *a['roles'], MNT)
+        result.nothing = not m.loose and all(m.devs[d]['role'] == role for d, role in roles.items())
+        return result
 
     def refused(self, m, a, before):
         why = m.refuses_roles(before, {int(d): r for d, r in a['roles'].items()})
@@ -61,7 +62,8 @@ class SysfsRole(Step):
 
     def act(self, m, a):
         error = machine.write('%s/devinfo/%d/role' % (machine.sysfs(m.uuid), a['devid']), a['role'])
-        return Result(error, errno.errorcode.get(error, ''))
+        return Result(error, errno.errorcode.get(error, ''),
+                      nothing=not m.loose and m.devs[a['devid']]['role'] == a['role'])
 
     def refused(self, m, a, before):
         return m.refuses_roles(before, {a['devid']: a['role']}) and 'EINVAL'

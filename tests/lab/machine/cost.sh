@@ -70,7 +70,7 @@ move_misplaced() {
 	sums >/tmp/after
 	is "$(diff /tmp/before /tmp/after)" '' 'contents are unchanged'
 	umount "$LAB_MNT"
-	try 'btrfs check' btrfs check /dev/labda
+	try 'btrfs check' btrfs check --check-data-csum /dev/labda
 }
 
 # Moves all metadata; sets `theirs`, bytes written, and `left`, of metadata still misplaced.

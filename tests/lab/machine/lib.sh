@@ -114,19 +114,40 @@ lab_store() {
 		print $done ? "taken" : (sort grep { $!{$_} } keys %!)[0], "\n"' "$1"
 }
 
-# lab_take_all FILE: allocates files FILE1, FILE2, ... until no chunk fits any more
+# lab_take_all FILE: allocates files FILE1, FILE2, ... until there is no space for another one. Fails if
+# there is none for the first, or on any other error.
 lab_take_all() {
-	local n
+	local n said
 
 	for n in $(seq 400); do
-		fallocate -l 8M "$1$n" 2>/dev/null || return 0
+		said=$(fallocate -l 8M "$1$n" 2>&1) && continue
+		[ "$n" -gt 1 ] && [[ $said == *'No space left on device' ]] && return
+		echo "file $n: $said"
+		return 1
 	done
+	echo 'there is still space'
 	return 1
 }
 
 # lab_commit: writes metadata and commits it
 lab_commit() {
 	mkdir -p "$LAB_MNT/folder" && sync && rmdir "$LAB_MNT/folder"
+}
+
+# lab_start_commits: commits in the background, one after the other, until one fails or lab_stop_commits
+lab_start_commits() {
+	rm -f /tmp/commits
+	while lab_commit; do echo >>/tmp/commits; done 2>/tmp/commit_error &
+	lab_committer=$!
+}
+
+# lab_stop_commits: ok if there were commits and none failed
+lab_stop_commits() {
+	local status=0
+
+	kill $lab_committer 2>>/tmp/commit_error && [ -s /tmp/commits ] || status=1
+	wait $lab_committer 2>/dev/null
+	result $status "commits go on meanwhile ($(cat /tmp/commits 2>/dev/null | wc -l))" /tmp/commit_error
 }
 
 # lab_small_files DIR COUNT BYTES [XATTR_BYTES]: files that live in metadata, with
@@ -172,6 +193,21 @@ lab_chunks() {
 		}
 		$1 == "stripe" && $3 == "devid" { devids = devids " " $4 }
 		END { flush() }'
+}
+
+# lab_devids DEVICE KIND...: devids with a part of a chunk of these kinds, each once
+lab_devids() {
+	lab_chunks "$1" | grep -E "^($(IFS='|'; echo "${*:2}")) " | cut -d' ' -f4- | xargs -n1 | sort -nu | xargs
+}
+
+# Does scrub end well, without an error that it has repaired?
+lab_scrub() {
+	local said status=0
+
+	said=$(btrfs scrub start -B "$LAB_MNT" 2>&1) || status=$?
+	[ $status = 0 ] && grep -q 'no errors found' <<<"$said" && return
+	echo "$said"
+	return 1
 }
 
 # Nothing may stay accounted as in flight once all is quiet.

@@ -47,6 +47,6 @@ for round in $(seq "${CUTS:-6}"); do
 done
 ok "${CUTS:-6} power cuts"
 is "$(cat "$(lab_sysfs)/exclusive_operation")" none 'no balance is left behind'
-try 'scrub finds nothing' btrfs scrub start -B "$LAB_MNT"
+try 'scrub finds nothing' lab_scrub
 nothing_lost /dev/labdc
 done_testing

@@ -20,15 +20,15 @@ is "$(lab_small_files "$LAB_MNT/files" 20000 2000)" all 'metadata in use'
 try 'it is full' lab_take_all "$LAB_MNT/full"
 try 'a large disk is added' btrfs -q device add -f -K /dev/labdd "$LAB_MNT"
 btrfs filesystem usage -T "$LAB_MNT" | sed 's/^/# /'
-while lab_commit; do :; done 2>/dev/null &
+lab_start_commits
 # RAID5 must be read-only for scrub, so it may refuse.
 if [ "$1" = raid5 ]; then
 	btrfs scrub start -B "$LAB_MNT" >/dev/null 2>&1
 else
-	try 'scrub' btrfs scrub start -B "$LAB_MNT"
+	try 'scrub' lab_scrub
 fi
 refuse 'balance of metadata finds no space' btrfs balance start -m "$LAB_MNT"
-kill $! && wait $! 2>/dev/null
+lab_stop_commits
 try 'the file system is writeable' lab_writable
 try 'writes go on' lab_commit
 try 'two further disks are added' btrfs -q device add -f -K /dev/labde /dev/labdf "$LAB_MNT"

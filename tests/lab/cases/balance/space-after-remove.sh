@@ -19,9 +19,9 @@ make_array() {
 try 'an array of one small device, after the removal of a large one' make_array || bail_out 'no array'
 try 'it is full' lab_take_all "$LAB_MNT/full"
 btrfs filesystem usage -b "$LAB_MNT" | sed 's/^/# /'
-while lab_commit; do :; done &
+lab_start_commits
 try 'a larger device takes the place of the full one' btrfs replace start -f -B 2 /dev/labdc "$LAB_MNT"
-kill $! && wait $! 2>/dev/null
+lab_stop_commits
 try 'the file system is writeable' lab_commit
 try 'unmount' umount "$LAB_MNT"
 done_testing

@@ -15,7 +15,7 @@ seed() {
 # The first device is full before there is another.
 sprout() {
 	mount /dev/labda "$LAB_MNT" && btrfs -q device add -f -K /dev/labdc "$LAB_MNT" && mount -o remount,rw "$LAB_MNT" || return
-	while fallocate -l 8M "$(mktemp "$LAB_MNT/data.XXXXXX")" 2>/dev/null; do :; done
+	lab_take_all "$LAB_MNT/data" || return
 	sync -f "$LAB_MNT" && btrfs -q device add -f -K /dev/labdd "$LAB_MNT"
 }
 

@@ -14,12 +14,13 @@ commands() {	# PAGE
 		sed -e "s|/mnt|$LAB_MNT|g" -e 's|/dev/nvme0n1|/dev/labdd|g' -e 's|/dev/nvme1n1|/dev/labde|g'
 }
 
-on_ssds() {	# METADATA-PROFILE...: is every metadata chunk on devices 4 and 5 alone?
-	! lab_chunks /dev/labda | grep '^METADATA' | grep -qvE '^METADATA [^ ]+ [0-9]+ (4 5|5 4)$'
+# Is every metadata chunk on devices 4 and 5 alone?
+on_ssds() {
+	[ "$(lab_devids /dev/labda METADATA)" = '4 5' ]
 }
 
 on_disks() {
-	! lab_chunks /dev/labda | grep '^METADATA' | grep -qE ' [0-9]+ .*[4-9]'
+	[[ $(lab_devids /dev/labda METADATA) =~ ^[123](' '[123])*$ ]]
 }
 
 # The bars of the page are those of this array, one for each of the five devices.
@@ -87,7 +88,8 @@ try 'the SSDs once more' btrfs device add -f /dev/labdd /dev/labde "$LAB_MNT"
 follow man/btrfs-device-policy.rst 12
 is "$(btrfs device policy get role "$LAB_MNT" | awk 'NR > 2 { print $3 }' | xargs)" \
 	'data-preferred data-preferred data-preferred data-preferred data-preferred' 'undone: roles'
+lab_drop_caches
 is "$(lab_sum "$LAB_MNT/data")" "$sum" 'and the data is what it was'
 try unmount umount "$LAB_MNT"
-try 'btrfs check' btrfs check /dev/labda
+try 'btrfs check' btrfs check --check-data-csum /dev/labda
 done_testing

@@ -23,6 +23,7 @@ placed() {
 }
 
 sums() {
+	lab_drop_caches
 	(cd "$LAB_MNT" && find . -type f ! -path './.*' -print0 | sort -z | xargs -0 sha256sum)
 }
 
@@ -90,7 +91,7 @@ is "$(diff /tmp/before /tmp/after)" '' 'all contents are unchanged'
 try 'unmount' umount "$LAB_MNT"
 try 'mount again' lab_mount /dev/labdb
 is "$(btrfs device policy get role 3 "$LAB_MNT")" metadata-only 'roles survive a mount'
-try 'scrub finds nothing' btrfs scrub start -B "$LAB_MNT"
+try 'scrub finds nothing' lab_scrub
 try 'unmount' umount "$LAB_MNT"
-try 'btrfs check' btrfs check /dev/labda
+try 'btrfs check' btrfs check --check-data-csum /dev/labda
 done_testing

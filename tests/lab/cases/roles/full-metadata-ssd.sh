@@ -48,7 +48,7 @@ variant() {
 	try "$p: SSDs take metadata only" btrfs device policy tag metadata-only nonrotational "$LAB_MNT"
 	try "$p: hard disks data only" btrfs device policy tag data-only rotational "$LAB_MNT"
 	try "$p: metadata goes there" btrfs balance start --force -mconvert="$p" -sconvert="$p" "$LAB_MNT"
-	is "$(lab_chunks /dev/labda | grep -v '^DATA' | cut -d' ' -f4- | xargs -n1 | grep -c '[12]')" 0 "$p: all of it"
+	is "$(lab_devids /dev/labda METADATA SYSTEM)" "$(seq -s' ' 3 $(($# + 2)))" "$p: all of it"
 	is "$(fill d)" "$enospc" "$p: full"
 	try "$p: still writable" lab_writable
 	insist 2>/dev/null

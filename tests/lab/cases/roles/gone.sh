@@ -7,8 +7,9 @@
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 
-largest_chunk() {
-	lab_chunks /dev/labda | awk '$1 == "DATA" && $3 > max { max = $3 } END { print int(max / 1048576) }'
+# MiB of each chunk of data, in the order of their addresses: new ones come last.
+chunks() {
+	lab_chunks /dev/labda | awk '$1 == "DATA" { print int($3 / 1048576) }'
 }
 
 try 'an array' lab_mkfs raid1/raid1 /dev/labd{a,b,c} || bail_out 'no array'
@@ -19,10 +20,10 @@ try 'a disk disappears' lab_pull /dev/labdb
 lab_fill "$LAB_MNT/g" 100
 sync -f "$LAB_MNT"
 try 'it is replaced' btrfs replace start -Bf 2 /dev/labdd "$LAB_MNT"
-before=$(largest_chunk)
+largest=$(chunks | sort -n | tail -n 1) before=$(chunks | wc -l)
 lab_fill "$LAB_MNT/h" 1200
 sync -f "$LAB_MNT"
-is "$(largest_chunk)" "$before" 'a chunk is as large as before'
+is "$(chunks | tail -n +$((before + 1)) | sort -u)" "$largest" 'each new chunk is as large as the largest before'
 try 'writeable' lab_writable
 try 'unmount' umount "$LAB_MNT"
 try 'btrfs check' btrfs check /dev/labda

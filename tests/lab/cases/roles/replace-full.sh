@@ -14,6 +14,7 @@ fill() {
 }
 
 sums() {
+	lab_drop_caches
 	(cd "$LAB_MNT" && find d -type f -exec sha256sum {} + | sort | sha256sum)
 }
 
@@ -42,7 +43,7 @@ variant() {
 		"$p: no chunk on a device that excludes it"
 	is "$(fill e 1500)" all "$p: space again"
 	is "$(sums)" "$sum" "$p: contents"
-	is "$(btrfs scrub start -B "$LAB_MNT" 2>/dev/null | grep -c 'no errors found')" 1 "$p: scrub finds no error"
+	try "$p: scrub finds no error" lab_scrub
 	try "$p: unmount" umount "$LAB_MNT"
 	try "$p: btrfs check" btrfs check /dev/labda
 }

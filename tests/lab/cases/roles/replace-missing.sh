@@ -34,9 +34,9 @@ tag() {
 	try "$machine: role" btrfs -q device policy tag "$@" "$LAB_MNT"
 }
 
-# Lengths of chunks that are no lengths.
+# Chunks whose length is none.
 bad_lengths() {
-	lab_chunks "$1" | awk '$3 < 65536'
+	lab_chunks "$1" | awk '$3 < 65536; END { if (!NR) print "no chunk is listed" }'
 }
 
 # use FILES DEVICE: write to the file system with every device in place again;
@@ -50,6 +50,7 @@ use() {
 	is "$(bad_lengths "$2")" '' "$machine: every chunk has a length"
 	try "$machine: df answers" df "$LAB_MNT"
 	try "$machine: balance" btrfs balance start --force -d -m "$LAB_MNT"
+	lab_drop_caches
 	is "$(lab_sum "$LAB_MNT/old")" "$sum" "$machine: contents"
 	try "$machine: df answers after the balance" df "$LAB_MNT"
 	try "$machine: unmount" umount "$LAB_MNT"

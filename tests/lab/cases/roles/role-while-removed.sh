@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # lab: --mem 1G --disk ssd:size=2G,seed=1 --disk hdd:size=2G,seed=2 --disk hdd:size=2G,seed=3 --disk hdd:size=2G,seed=4
-# lab: --allow WARNING:.*btrfs_dev_replace_finishing
 # machines: sysfs ioctl race replace add-fails shrink
 #
 # Roles of a device change while the device is removed, added, replaced or shrunk.
@@ -60,11 +59,11 @@ load() {
 
 	for n in 1 2 3; do
 		(while [ ! -e /tmp/stop ]; do
-			lab_small_files "$LAB_MNT/w$n" 60 1500 3000
-			dd if=/dev/zero of="$LAB_MNT/b$n" bs=64k count=10 conv=fsync
+			[ "$(lab_small_files "$LAB_MNT/w$n" 60 1500 3000)" = all ] &&
+				dd if=/dev/zero of="$LAB_MNT/b$n" bs=64k count=10 conv=fsync && echo written
 			rm -rf "$LAB_MNT/w$n"
 			sleep 0.1
-		done) >/dev/null 2>&1 &
+		done) >"/tmp/load$n" 2>/dev/null &
 	done
 }
 
@@ -82,6 +81,7 @@ end() {
 	local roles
 
 	try "$machine: writable" lab_writable
+	lab_drop_caches
 	is "$(lab_sum "$LAB_MNT/f")" "$sum" "$machine: contents"
 	sync
 	roles=$(grep -o '\[.*\]' "$info"/*/role)
@@ -90,7 +90,7 @@ end() {
 	try "$machine: mount" lab_mount /dev/labdb
 	is "$(grep -o '\[.*\]' "$info"/*/role)" "$roles" "$machine: roles are stored"
 	try "$machine: unmount again" umount "$LAB_MNT"
-	try "$machine: btrfs check" btrfs check /dev/labdb
+	try "$machine: btrfs check" btrfs check --check-data-csum /dev/labdb
 }
 
 # remove_and_add N: device labda comes as devid 4 and goes, at ever other times of the writer's.
@@ -146,12 +146,14 @@ sysfs)
 	all_writers sysfs_writer 4
 	load
 	try "$machine: 20 times added and removed" remove_and_add 20
-	end_writers "$machine" 'taken|ENOENT|ENODEV|EBUSY|EAGAIN' ;;
+	end_writers "$machine" 'taken|ENOENT|ENODEV|EBUSY|EAGAIN'
+	in_range "$(cat /tmp/load? | grep -c written)" 3 1e6 "$machine: rounds of the load" ;;
 ioctl)
 	all_writers ioctl_writer 4
 	load
 	try "$machine: 8 times added and removed" remove_and_add 8
-	end_writers "$machine" 'taken|ENODEV|EBUSY|EAGAIN' ;;
+	end_writers "$machine" 'taken|ENODEV|EBUSY|EAGAIN'
+	in_range "$(cat /tmp/load? | grep -c written)" 3 1e6 "$machine: rounds of the load" ;;
 race)
 	try "$machine: removals beside roles" removal_or_role
 	diag "status of the removal, and the role: $(sort /tmp/races | uniq -c | xargs)"

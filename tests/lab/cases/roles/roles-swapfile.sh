@@ -50,7 +50,8 @@ try 'writable' lab_writable
 try swapoff swapoff "$LAB_MNT/swap"
 try 'then it goes, too' btrfs balance --preferred-metadata "$LAB_MNT"
 is "$(on_ssd)" 0 'no data is left on the SSD'
+lab_drop_caches
 is "$(lab_sum "$LAB_MNT/f")" "$sum" 'contents'
 try unmount umount "$LAB_MNT"
-try 'btrfs check' btrfs check /dev/labda
+try 'btrfs check' btrfs check --check-data-csum /dev/labda
 done_testing

@@ -206,7 +206,7 @@ no_room() {
 	local made what='raid6, no space for another chunk'
 
 	prepare small 1 4 big:400 raid6/raid6
-	made=$(made_content 4)
+	made_content 4
 	machine "$patched" "$work/made" small 1 4 -- "$here/guest" extents >"$work/extents" 2>"$work/log"
 	in_range "$(awk '{ last[$1] = $2 + $3 } END { print last[3] }' "$work/extents")" $((510 << 20)) $((512 << 20)) \
 		"$what: the third device has none"
@@ -245,12 +245,13 @@ beside() {
 	rm -rf "$work/copy"
 }
 
-# made_content COUNT [DISKS]: of what was made, by the stock kernel
+# made_content COUNT [DISKS]: sets `made`, the content of what was made, as the stock kernel reads it
 made_content() {
 	rm -rf "$work/copy"
 	cp -r --sparse=always "${2:-$work/made}" "$work/copy"
-	machine "$stock" "$work/copy" hdd 1 "$1" --env TWICE=yes -- "$here/guest" scrub >"$work/stock" 2>"$work/log"
-	value stock content
+	machine "$stock" "$work/copy" hdd 1 "$1" --env TWICE=yes -- "$here/guest" scrub >"$work/stock" 2>"$work/log" &&
+		made=$(value stock content) && [ -n "$made" ] ||
+		{ diag "$(tail -n 30 "$work/log")"; bail_out 'the content of what was made cannot be read'; }
 }
 
 # The device that reads for all is taken away, or one that is not scrubbed itself is replaced
@@ -259,7 +260,7 @@ leader_goes() {
 	local made members after
 
 	DISKS=4 prepare hdd 1 5 big:100 raid5/raid5
-	made=$(made_content 5)
+	made_content 5
 	members=4
 	for after in 5 60 150; do
 		beside "device 1 is removed after $after ms" 5 removed "$after" 1
@@ -272,7 +273,7 @@ device_goes_from_who_waits() {
 	local made members after
 
 	DISKS=4 prepare hdd 1 5 small:100 raid5/raid5
-	made=$(made_content 5)
+	made_content 5
 	for after in 100 300 1000; do
 		beside "others wait, device 5 is removed after $after ms" 5 waited "$after" || continue
 		is "$(value patched still)" 1 "others wait, device 5 is removed after $after ms: before the slow one has come"
@@ -284,7 +285,7 @@ one_reads_only() {
 	local made what="$1, device 1 read-only"
 
 	DATA_ONLY=yes damaged "$1" 4 16 1 1 2 3 4
-	made=$(made_content 4 "$work/before")
+	made_content 4 "$work/before"
 	rm -rf "$work/copy"
 	cp -r --sparse=always "$work/made" "$work/copy"
 	machine "$patched" "$work/copy" hdd 1 4 -- "$here/guest" reader 1 >"$work/patched" 2>"$work/log" ||
@@ -304,7 +305,7 @@ roles() {
 	grep -qx device_role "$work/features" ||
 		{ skip "$1 with roles: a kernel of the topic alone"; return; }
 	stock=$patched prepare hdd 1 6 small:20 "$1/raid1"
-	made=$(stock=$patched made_content 6)
+	stock=$patched made_content 6
 	machine "$patched" "$work/made" hdd 1 6 -- "$here/guest" extents >"$work/extents" 2>"$work/log"
 	# Data is repaired from parity; device 1 has no data.
 	awk '{ last[$1] = $0 } END { for (i in last) print last[i] }' "$work/extents" | sort -n >"$work/data"
