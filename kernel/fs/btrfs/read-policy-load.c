@@ -2,9 +2,7 @@
 /*
  * What is in flight on each device, and how fast the device turned out to be.
  *
- * Owns what happens to struct btrfs_read_load when a request is sent and when it is done.  Runs
- * for every request and on completion in any context, so it must not sleep, lock, or decide
- * anything; only to wait for the last completion before a device is freed may sleep.
+ * Runs when a request is sent and on completion in any context, so it must not sleep or lock.
  */
 
 #include <linux/blkdev.h>
