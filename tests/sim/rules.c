@@ -300,7 +300,7 @@ static void changes(void)
 	fresh(1, 1, "s");
 	map = map_of(1, BTRFS_BLOCK_GROUP_DATA);
 	load = &disks[0].dev.read_load;
-	load->timed[1] = jiffies - 1;
+	load->timed = U32_MAX;
 	load->since_ns = sim_now;
 	c = charge(&map, 0, 0, 4096);
 	disks[0].bdev.rot = true;
@@ -310,7 +310,7 @@ static void changes(void)
 	ok(!load->in_flight.v, "a device that begins to count as rotational under a read is no division by zero");
 
 	fresh(1, 1, "h");
-	load->timed[0] = jiffies + 1;
+	load->since_ns = sim_now + 1;
 	c = charge(&map, 0, 0, 4096);
 	ok(!c.rested, "a completion on another processor a moment later is no rest");
 
@@ -324,64 +324,6 @@ static void changes(void)
 	sim_now += 2 * NSEC_PER_MSEC;
 	btrfs_read_load_uncharge(&disks[0].dev, &bio, &c);
 	ok(load->unit_ns == 2 * NSEC_PER_MSEC / 16, "the second one teaches the speed");
-}
-
-/* One request alone on the device, from its begin to its end. */
-static void done(const struct btrfs_chunk_map *map, int i, u64 offset, u64 len, u64 ns, int op, int status)
-{
-	struct bio bio = { .bi_iter = { (map->stripes[i].physical + offset) >> SECTOR_SHIFT, len }, .op = op };
-	struct btrfs_read_charge c;
-
-	btrfs_read_load_charge(&fs_info.read_policy, map->stripes[i].dev, &bio, &c);
-	bio.bi_status = status;
-	sim_now += ns;
-	btrfs_read_load_uncharge(map->stripes[i].dev, &bio, &c);
-}
-
-/* What is known of a device that is seldom read, of kind "h" or "s". */
-static void seldom(const char *kinds)
-{
-	struct btrfs_chunk_map map;
-	struct btrfs_read_load *load = &disks[0].dev.read_load;
-	struct btrfs_read_charge c;
-	u64 len = 4096;
-
-	fresh(1, 2, kinds);
-	map = map_of(2, BTRFS_BLOCK_GROUP_DATA);
-	for (int i = 0; i < 2; i++)
-		for (int n = 0; n < 40; n++)
-			done(&map, i, n * 50 * SIM_MIB, 4096, 10 * NSEC_PER_MSEC, REQ_OP_READ, 0);
-	done(&map, 0, 0, 4096, 1, REQ_OP_READ, 1);
-	ok(pick(&map, SIM_MIB, &len) == 1 && pick(&map, 100 * SIM_MIB, &len) == 1, "a device that fails at once is left");
-	sim_now += NSEC_PER_SEC;
-	for (int n = 0; n < 5; n++) {
-		done(&map, 0, n * SIM_MIB, 4096, NSEC_PER_MSEC, REQ_OP_WRITE, 0);
-		sim_now += NSEC_PER_SEC / 4;
-	}
-	ok(btrfs_read_has_rested(load, kinds[0] == 's'), "writes do not keep it from being tried again");
-	c = charge(&map, 0, 700 * SIM_MIB, 4096);
-	sim_now += 3 * NSEC_PER_SEC;
-	ok(c.rested && !charge(&map, 0, 900 * SIM_MIB, 4096).rested, "only a read that finds it idle is a try");
-	atomic64_sub_return_release(atomic64_read(&load->in_flight), &load->in_flight);
-	sim_now += 3 * NSEC_PER_SEC;
-	done(&map, 0, 300 * SIM_MIB, 4096, 10 * NSEC_PER_MSEC, REQ_OP_READ, 0);
-	ok(load->seek_ns < 30 * NSEC_PER_MSEC, "a try that is fast tells that it is well again");
-}
-
-static void rare_samples(void)
-{
-	struct btrfs_read_load *load = &disks[0].dev.read_load;
-	struct btrfs_chunk_map map;
-
-	fresh(1, 1, "h");
-	map = map_of(1, BTRFS_BLOCK_GROUP_DATA);
-	done(&map, 0, 0, 4096, 10 * NSEC_PER_MSEC, REQ_OP_READ, 0);
-	load->seek_ns = 40 * NSEC_PER_MSEC;
-	for (int n = 1; n < 6; n++) {
-		sim_now += NSEC_PER_SEC * 8 / 10;
-		done(&map, 0, n % 2 * 300 * SIM_MIB, 4096, 10 * NSEC_PER_MSEC, REQ_OP_READ, 0);
-	}
-	ok(load->seek_ns < 20 * NSEC_PER_MSEC, "a few reads in seconds tell that a device has recovered");
 }
 
 static void counted(void)
@@ -421,9 +363,6 @@ int main(void)
 	many_stripes();
 	replaced();
 	changes();
-	seldom("hh");
-	seldom("ss");
-	rare_samples();
 	counted();
 	printf("1..%d\n", number);
 	return failed != 0;

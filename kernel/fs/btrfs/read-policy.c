@@ -147,8 +147,8 @@ static noinline void btrfs_rr_add_mirror(struct btrfs_rr_pick *pick, int index)
 	m->slot = -1;
 	m->speed = btrfs_read_speed(dev);
 	m->wait = btrfs_rr_cost(btrfs_read_wait_ns(load, &m->speed, pick->now_ns));
-	m->rested = !m->wait &&
-		    btrfs_read_has_rested(load, btrfs_read_is_single(&m->speed, pick->len));
+	m->rested = !m->wait && btrfs_read_has_rested(load,
+				btrfs_read_is_single(&m->speed, pick->len), pick->now_ns);
 	page = btrfs_rr_pos(pick, m) >> PAGE_SHIFT;
 	m->cont = btrfs_read_goes_on(&m->speed, READ_ONCE(load->last_end) >> PAGE_SHIFT, page);
 	if (!m->speed.rot) {
@@ -273,8 +273,14 @@ static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 	pick->slice = pick->window * 4 * 15 / 16 / (max(nr_free, 2U) - 1);
 	pick->slice = max_t(u32, pick->slice,
 			    div_u64((u64)on->speed.seek_ns * 3 / 2, on->speed.unit_ns));
+	/* A stream that waits for each read gains in the long run by a faster disk. */
+	if (!on->wait)
+		pick->slice = max_t(u32, pick->slice, READ_ONCE(slot->run));
 	if (pick->slice > since)
 		pick->leave = btrfs_rr_cost((u64)(pick->slice - since) * on->speed.unit_ns);
+	/* Next to flash the run must only be worth its seek. */
+	if (pick->nr_rot < pick->nr)
+		pick->leave = btrfs_rr_cost(on->speed.seek_ns);
 }
 
 static void btrfs_rr_set_leave(struct btrfs_rr_pick *pick)
@@ -318,7 +324,8 @@ static u32 btrfs_rr_total(const struct btrfs_rr_pick *pick, int i)
 		return (m->wait + m->harm) / queue * queue;
 	if (!btrfs_read_is_single(&m->speed, bytes))
 		own += (1 + m->others) * btrfs_read_transfer_ns(bytes, m->speed.unit_ns);
-	return m->wait + m->harm + btrfs_rr_cost(own) + (i == pick->on ? 0 : pick->leave);
+	return m->wait + (m->streams ? m->wait : 0) + m->harm + btrfs_rr_cost(own) +
+	       (i == pick->on ? 0 : pick->leave);
 }
 
 /* A stream that is read in order would wait for one that is so much slower than another. */
@@ -357,8 +364,7 @@ static noinline int btrfs_rr_choose(const struct btrfs_rr_pick *pick)
 		this_cpu_write(btrfs_rr_turn, best + 1);
 	/* With others everywhere a stream stays where it has no more of them. */
 	if (pick->stream && pick->least_streams && pick->on >= 0 &&
-	    pick->mirrors[pick->on].streams == pick->least_streams &&
-	    !btrfs_rr_is_slow(pick, &pick->mirrors[pick->on]))
+	    pick->mirrors[pick->on].streams == pick->least_streams)
 		best = pick->on;
 	return best;
 }
@@ -405,8 +411,7 @@ static noinline void btrfs_rr_take_lease(const struct btrfs_rr_pick *pick, int b
 {
 	const struct btrfs_rr_mirror *m = &pick->mirrors[best];
 	struct btrfs_rr_slot *slot = btrfs_rr_take_slot(pick, m);
-	const u64 last_end = READ_ONCE(btrfs_rr_load(pick, m)->last_end);
-	const u32 page = btrfs_rr_pos(pick, m) >> PAGE_SHIFT;
+	const u32 next = btrfs_rr_pos(pick, m) >> PAGE_SHIFT;
 	const u32 units = btrfs_rr_units(pick->len);
 	const bool stays = best == pick->on && m->cont;
 	u64 lease;
@@ -415,17 +420,14 @@ static noinline void btrfs_rr_take_lease(const struct btrfs_rr_pick *pick, int b
 	if (!slot)
 		return;
 	if (pick->data) {
-		run = READ_ONCE(slot->next) == page ? READ_ONCE(slot->run) : 0;
-		/* Another read came between: a seek is paid. RAID10 reads less at a time here. */
-		if (!btrfs_read_goes_on(&m->speed, last_end >> PAGE_SHIFT, page))
-			run -= run / (2 + pick->map->num_stripes / pick->nr);
+		run = READ_ONCE(slot->next) == next ? READ_ONCE(slot->run) : 0;
 		run = (run ?: pick->run / 2) + units;
 		/* One read tells whether a guess was right, then the slice is over. */
 		WRITE_ONCE(slot->since, stays ? min(READ_ONCE(slot->since) + units, U16_MAX) :
 						m->rested ? U16_MAX : units);
 		WRITE_ONCE(slot->window, pick->window);
 		WRITE_ONCE(slot->run, min_t(u32, run, U8_MAX));
-		WRITE_ONCE(slot->next, page + (pick->len >> PAGE_SHIFT));
+		WRITE_ONCE(slot->next, next + (pick->len >> PAGE_SHIFT));
 	}
 	/* Until it should be done, and as long again; to wait longer costs more than its place. */
 	lease = ((u64)m->wait << COST_SHIFT) + m->speed.seek_ns +
