@@ -300,7 +300,7 @@ static void changes(void)
 	fresh(1, 1, "s");
 	map = map_of(1, BTRFS_BLOCK_GROUP_DATA);
 	load = &disks[0].dev.read_load;
-	load->timed = U32_MAX;
+	load->timed[1] = jiffies - 1;
 	load->since_ns = sim_now;
 	c = charge(&map, 0, 0, 4096);
 	disks[0].bdev.rot = true;
@@ -310,9 +310,8 @@ static void changes(void)
 	ok(!load->in_flight.v, "a device that begins to count as rotational under a read is no division by zero");
 
 	fresh(1, 1, "h");
-	load->since_ns = sim_now + 1;
-	c = charge(&map, 0, 0, 4096);
-	ok(!c.rested, "a completion on another processor a moment later is no rest");
+	load->timed[0] = jiffies + 1;
+	ok(!btrfs_read_has_rested(load, false), "a completion on another processor a moment later is no rest");
 
 	fresh(1, 1, "s");
 	btrfs_read_load_forget(load);
@@ -324,6 +323,87 @@ static void changes(void)
 	sim_now += 2 * NSEC_PER_MSEC;
 	btrfs_read_load_uncharge(&disks[0].dev, &bio, &c);
 	ok(load->unit_ns == 2 * NSEC_PER_MSEC / 16, "the second one teaches the speed");
+}
+
+/* One request alone on the device, from its begin to its end. */
+static void done(const struct btrfs_chunk_map *map, int i, u64 offset, u64 len, u64 ns, int op, int status)
+{
+	struct bio bio = { .bi_iter = { (map->stripes[i].physical + offset) >> SECTOR_SHIFT, len }, .op = op };
+	struct btrfs_read_charge c;
+
+	btrfs_read_load_charge(&fs_info.read_policy, map->stripes[i].dev, &bio, &c);
+	bio.bi_status = status;
+	sim_now += ns;
+	btrfs_read_load_uncharge(map->stripes[i].dev, &bio, &c);
+}
+
+/* What is known of a device that is seldom read, of kind "h" or "s". */
+static void seldom(const char *kinds)
+{
+	struct btrfs_chunk_map map;
+	struct btrfs_read_load *load = &disks[0].dev.read_load;
+	struct btrfs_read_charge c;
+	u64 len = 4096;
+
+	fresh(1, 2, kinds);
+	map = map_of(2, BTRFS_BLOCK_GROUP_DATA);
+	for (int i = 0; i < 2; i++)
+		for (int n = 0; n < 40; n++)
+			done(&map, i, n * 50 * SIM_MIB, 4096, 10 * NSEC_PER_MSEC, REQ_OP_READ, 0);
+	done(&map, 0, 0, 4096, 1, REQ_OP_READ, 1);
+	ok(pick(&map, SIM_MIB, &len) == 1 && pick(&map, 100 * SIM_MIB, &len) == 1, "a device that fails at once is left");
+	sim_now += NSEC_PER_SEC;
+	for (int n = 0; n < 5; n++) {
+		done(&map, 0, n * SIM_MIB, 4096, NSEC_PER_MSEC, REQ_OP_WRITE, 0);
+		sim_now += NSEC_PER_SEC / 4;
+	}
+	ok(btrfs_read_has_rested(load, kinds[0] == 's'), "writes do not keep it from being tried again");
+	c = charge(&map, 0, 700 * SIM_MIB, 4096);
+	pick(&map, 700 * SIM_MIB, &len);
+	ok(!load->tried, "only when it is idle");
+	atomic64_sub_return_release(c.load, &load->in_flight);
+	load->last_end = map.stripes[0].physical + 6 * SIM_MIB;
+	ok(pick(&map, 6 * SIM_MIB, &len) == 0 && load->tried, "then it is");
+	done(&map, 0, 300 * SIM_MIB, 4096, 10 * NSEC_PER_MSEC, REQ_OP_READ, 0);
+	ok(load->seek_ns < 30 * NSEC_PER_MSEC, "a try that is fast tells that it is well again");
+}
+
+/* It has no other of its kind to be compared with. */
+static void flash_comes_back(void)
+{
+	struct btrfs_chunk_map map;
+	u64 len = 4096;
+	int n = 0;
+
+	fresh(1, 2, "sh");
+	map = map_of(2, BTRFS_BLOCK_GROUP_DATA);
+	for (int i = 0; i < 100; i++)
+		done(&map, 0, i * SIM_MIB, 4096, 5 * NSEC_PER_MSEC, REQ_OP_READ, 1);
+	for (int i = 0; i < 10; i++)
+		n += pick(&map, i * 100 * SIM_MIB, &len);
+	ok(n == 10, "flash that fails is left for a disk");
+	sim_now += 2 * NSEC_PER_SEC;
+	for (int i = 0; i < 10 && pick(&map, i * 100 * SIM_MIB, &len) == 0; i++)
+		done(&map, 0, i * SIM_MIB, 4096, 100 * NSEC_PER_USEC, REQ_OP_READ, 0);
+	ok(disks[0].dev.read_load.seek_ns < NSEC_PER_MSEC, "and read again when it is well");
+}
+
+static void rare_samples(void)
+{
+	struct btrfs_read_load *load = &disks[0].dev.read_load;
+	struct btrfs_chunk_map map;
+
+	fresh(1, 1, "h");
+	map = map_of(1, BTRFS_BLOCK_GROUP_DATA);
+	done(&map, 0, 0, 4096, 10 * NSEC_PER_MSEC, REQ_OP_READ, 0);
+	for (int n = 1; n < 4; n++) {
+		load->seek_ns = 40 * NSEC_PER_MSEC;
+		sim_now += NSEC_PER_SEC * 4 / 10;
+		done(&map, 0, n % 2 * 300 * SIM_MIB, 4096, 10 * NSEC_PER_MSEC, REQ_OP_READ, 0);
+	}
+	ok(btrfs_read_has_rested(load, false), "a few reads in seconds that are far faster than known do not keep it");
+	done(&map, 0, 0, 4096, 40 * NSEC_PER_MSEC, REQ_OP_READ, 0);
+	ok(!btrfs_read_has_rested(load, false), "one that takes as long does");
 }
 
 static void counted(void)
@@ -363,6 +443,10 @@ int main(void)
 	many_stripes();
 	replaced();
 	changes();
+	seldom("hh");
+	seldom("ss");
+	flash_comes_back();
+	rare_samples();
 	counted();
 	printf("1..%d\n", number);
 	return failed != 0;

@@ -2,9 +2,7 @@
 /*
  * What is in flight on each device, and how fast the device turned out to be.
  *
- * Owns what happens to struct btrfs_read_load when a request is sent and when it is done.  Runs
- * for every request and on completion in any context, so it must not sleep, lock, or decide
- * anything; only to wait for the last completion before a device is freed may sleep.
+ * Runs when a request is sent and on completion in any context, so it must not sleep or lock.
  */
 
 #include <linux/blkdev.h>
@@ -65,27 +63,22 @@ bool btrfs_read_goes_on(const struct btrfs_read_speed *speed, u32 from, u32 to)
 	return to - from <= (speed->rot ? SZ_512K >> PAGE_SHIFT : 0);
 }
 
-/* Is the last such read a second old?  Another CPU's may have ended after now_ns. */
-bool btrfs_read_has_rested(const struct btrfs_read_load *load, bool single, u64 now_ns)
+/* Is the last such read that told the speed a second old?  Another CPU may be a tick ahead. */
+bool btrfs_read_has_rested(const struct btrfs_read_load *load, bool single)
 {
-	if (single)
-		return (u32)jiffies - READ_ONCE(load->timed) > HZ;
-	return (s64)(now_ns - READ_ONCE(load->since_ns)) > BTRFS_REST_NS << READ_ONCE(load->late);
+	const u32 ago = (u32)jiffies - READ_ONCE(load->timed[single]);
+
+	return ago > HZ && ago < U32_MAX - HZ;
 }
 
-/* Time until the transfer begins; going forward a little is reading over the gap. */
+/* Time until the transfer begins. */
 u64 btrfs_read_access_ns(const struct btrfs_read_speed *speed, u64 from, u64 to, u64 len)
 {
-	u64 ns;
-
 	if (!speed->rot)
 		return btrfs_read_is_single(speed, len) ? speed->seek_ns : 0;
 	if (from == to)
 		return 0;
-	ns = (u64)speed->seek_ns * btrfs_read_way(from, to) / 32;
-	if (to > from && to - from < SZ_4M)
-		ns = min(ns, btrfs_read_transfer_ns(to - from, speed->unit_ns));
-	return ns;
+	return (u64)speed->seek_ns * btrfs_read_way(from, to) / 32;
 }
 
 /* Bytes in flight. */
@@ -125,6 +118,8 @@ void btrfs_read_load_forget(struct btrfs_read_load *load)
 	WRITE_ONCE(load->seek_ns, 0);
 	WRITE_ONCE(load->unit_ns, 0);
 	WRITE_ONCE(load->head, U64_MAX);
+	WRITE_ONCE(load->timed[0], jiffies);
+	WRITE_ONCE(load->timed[1], jiffies);
 	memset(load->slots, 0, sizeof(load->slots));
 }
 
@@ -144,10 +139,11 @@ void btrfs_read_load_charge(const struct btrfs_read_policy_info *info, struct bt
 {
 	const u64 pos = bio->bi_iter.bi_sector << SECTOR_SHIFT;
 	const u32 len = bio->bi_iter.bi_size;
-	const u32 tick = jiffies;
+	const bool read = bio_op(bio) == REQ_OP_READ;
 	struct btrfs_read_load *load;
 	struct btrfs_read_speed speed;
 	u64 seeks, ahead;
+	bool single;
 
 	charge->load = 0;
 	if (!READ_ONCE(info->count_load) || !device || !device->bdev || !len)
@@ -156,25 +152,26 @@ void btrfs_read_load_charge(const struct btrfs_read_policy_info *info, struct bt
 	speed = btrfs_read_speed(device);
 	seeks = SEEK_ONE * btrfs_read_access_ns(&speed, READ_ONCE(load->last_end), pos, len);
 	seeks = div_u64(seeks, speed.seek_ns);
-	charge->load = (btrfs_read_is_single(&speed, len) ? 0 : len) | seeks << SEEKS_SHIFT;
-	ahead = atomic64_add_return(charge->load, &load->in_flight);
+	single = btrfs_read_is_single(&speed, len);
+	charge->load = (single ? 0 : len) | seeks << SEEKS_SHIFT;
 	charge->end = pos + len;
-	WRITE_ONCE(load->last_end, charge->end);
-	if (bio_op(bio) == REQ_OP_READ)
-		WRITE_ONCE(load->reads, load->reads + 1);
 	charge->start_ns = 0;
 	/* Small reads of flash are so fast that the clock counts; once in a tick is enough. */
-	if (btrfs_read_is_single(&speed, len) && READ_ONCE(load->timed) == tick)
-		return;
-	charge->start_ns = ktime_get_ns();
-	charge->rested = btrfs_read_has_rested(load, btrfs_read_is_single(&speed, len),
-					       charge->start_ns);
-	if (btrfs_read_is_single(&speed, len))
-		WRITE_ONCE(load->timed, tick);
-	else if (ahead == charge->load)
+	if (!single || (read && READ_ONCE(load->timed[single]) != (u32)jiffies))
+		charge->start_ns = ktime_get_ns();
+	if (!single && !atomic64_read(&load->in_flight))
 		WRITE_ONCE(load->since_ns, charge->start_ns);
+	ahead = atomic64_add_return(charge->load, &load->in_flight);
+	WRITE_ONCE(load->last_end, charge->end);
+	if (read)
+		WRITE_ONCE(load->reads, load->reads + 1);
+	if (!charge->start_ns)
+		return;
+	charge->tried = read && READ_ONCE(load->tried);
+	if (charge->tried)
+		WRITE_ONCE(load->tried, false);
 	if (!speed.rot)
-		charge->expected_ns = min_t(u64, btrfs_read_sum_ns(ahead, &speed), U32_MAX);
+		charge->expected_ns = clamp_t(u64, btrfs_read_sum_ns(ahead, &speed), 1, U32_MAX);
 }
 
 /* An average that moves by the @part of @all, and never to 0. */
@@ -189,6 +186,7 @@ static u32 btrfs_read_average(u32 old, u64 new, u32 part, u32 all)
 static void btrfs_read_learn_unit(struct btrfs_read_load *load,
 				  const struct btrfs_read_speed *speed, u32 len, u64 ns)
 {
+	WRITE_ONCE(load->timed[0], jiffies);
 	WRITE_ONCE(load->unit_ns,
 		   btrfs_read_average(speed->unit_ns, div_u64(ns << BTRFS_READ_UNIT_SHIFT, len),
 				      DIV_ROUND_UP(len, speed->rot ? UNIT : UNIT / 2),
@@ -198,6 +196,9 @@ static void btrfs_read_learn_unit(struct btrfs_read_load *load,
 static void btrfs_read_learn_seek(struct btrfs_read_load *load,
 				  const struct btrfs_read_speed *speed, u64 ns)
 {
+	/* Far less is a hint that what is known is wrong: the device goes on resting. */
+	if (2 * ns >= speed->seek_ns)
+		WRITE_ONCE(load->timed[!speed->rot], jiffies);
 	/* The first of flash is better than a guess; of a disk it is chance. */
 	WRITE_ONCE(load->seek_ns, btrfs_read_average(speed->seek_ns, ns, 1, speed->rot ||
 						     READ_ONCE(load->seek_ns) ? SEEK_WEIGHT : 1));
@@ -220,23 +221,16 @@ static void btrfs_read_learn_rot(struct btrfs_read_load *load,
 							   btrfs_read_way(head, pos)));
 }
 
-/* After a rest, far better than known: it was slow and has recovered. */
-static bool btrfs_read_recovered(struct btrfs_read_load *load,
-				 const struct btrfs_read_speed *speed, u32 len, u64 ns)
+/* Tried after a rest, far better than @known: it has recovered, and the next read tries again. */
+static bool btrfs_read_recovered(struct btrfs_read_load *load, const struct btrfs_read_speed *speed,
+				 u64 known, u64 ns, bool single)
 {
-	u64 known = btrfs_read_transfer_ns(len, speed->unit_ns);
-
-	if (speed->rot || !len)
-		known += speed->seek_ns;
-	WRITE_ONCE(load->late, ns >= 2 * known);
-	if (2 * ns >= known)
+	if (2 * ns >= known) {
+		WRITE_ONCE(load->timed[single], jiffies);
 		return false;
-	if (speed->rot || !len)
-		WRITE_ONCE(load->seek_ns, max_t(u64, NSEC_PER_USEC,
-						div64_u64(speed->seek_ns * ns, known)));
-	if (len)
-		WRITE_ONCE(load->unit_ns, max_t(u64, NSEC_PER_USEC,
-						div64_u64(speed->unit_ns * ns, known)));
+	}
+	WRITE_ONCE(load->seek_ns, max(div64_u64(speed->seek_ns * ns, known), NSEC_PER_USEC));
+	WRITE_ONCE(load->unit_ns, max(div64_u64(speed->unit_ns * ns, known), NSEC_PER_USEC));
 	return true;
 }
 
@@ -251,7 +245,7 @@ void btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
 	const u32 len = charge->load & (BIT_ULL(SEEKS_SHIFT) - 1);
 	struct btrfs_read_load *load = &device->read_load;
 	struct btrfs_read_speed speed;
-	u64 now, begin;
+	u64 now, ns;
 
 	if (!charge->load)
 		return;
@@ -259,20 +253,21 @@ void btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
 		goto out;
 	speed = btrfs_read_speed(device);
 	now = ktime_get_ns();
-	begin = max(charge->start_ns, READ_ONCE(load->since_ns));
+	ns = now - (len ? max(charge->start_ns, READ_ONCE(load->since_ns)) : charge->start_ns);
 	/* A failure may be fast, but must not attract reads. */
-	if (bio_op(bio) != REQ_OP_READ || bio->bi_status || now < begin ||
-	    READ_ONCE(load->head) == U64_MAX ||
-	    (charge->rested && btrfs_read_recovered(load, &speed, len, now - begin)))
+	if (bio->bi_status)
+		ns = NSEC_PER_SEC;
+	if (bio_op(bio) != REQ_OP_READ || (s64)ns < 0 || READ_ONCE(load->head) == U64_MAX ||
+	    (charge->tried && btrfs_read_recovered(load, &speed,
+				btrfs_read_sum_ns(charge->load, &speed), ns, !len)))
 		;
 	else if (!len)
 		btrfs_read_learn_seek(load, &speed,
-				      div_u64(speed.seek_ns * (now - charge->start_ns),
-					      charge->expected_ns));
+				      div_u64(speed.seek_ns * ns, charge->expected_ns));
 	else if (speed.rot)
-		btrfs_read_learn_rot(load, &speed, charge->end - len, len, now - begin);
+		btrfs_read_learn_rot(load, &speed, charge->end - len, len, ns);
 	else
-		btrfs_read_learn_unit(load, &speed, len, now - begin);
+		btrfs_read_learn_unit(load, &speed, len, ns);
 	WRITE_ONCE(load->head, charge->end);
 	if (len)
 		WRITE_ONCE(load->since_ns, now);

@@ -56,8 +56,9 @@ struct btrfs_rr_mirror {
 	u8 streams;
 	/* The read goes on where the last one ended, or a small gap after that. */
 	bool cont;
-	/* Rested: what is known may be wrong. */
+	/* Rested: what is known may be wrong, and what is guessed instead is far better. */
 	bool rested;
+	bool guess;
 };
 
 struct btrfs_rr_pick {
@@ -147,8 +148,8 @@ static noinline void btrfs_rr_add_mirror(struct btrfs_rr_pick *pick, int index)
 	m->slot = -1;
 	m->speed = btrfs_read_speed(dev);
 	m->wait = btrfs_rr_cost(btrfs_read_wait_ns(load, &m->speed, pick->now_ns));
-	m->rested = !m->wait && btrfs_read_has_rested(load,
-				btrfs_read_is_single(&m->speed, pick->len), pick->now_ns);
+	m->rested = !m->wait &&
+		    btrfs_read_has_rested(load, btrfs_read_is_single(&m->speed, pick->len));
 	page = btrfs_rr_pos(pick, m) >> PAGE_SHIFT;
 	m->cont = btrfs_read_goes_on(&m->speed, READ_ONCE(load->last_end) >> PAGE_SHIFT, page);
 	if (!m->speed.rot) {
@@ -168,7 +169,7 @@ static noinline void btrfs_rr_add_mirror(struct btrfs_rr_pick *pick, int index)
 	}
 }
 
-/* A rested device is as good as the best of its kind until that is tried. */
+/* A rested device is as good as the best of its kind, flash as a disk, until that is tried. */
 static void btrfs_rr_guess(const struct btrfs_rr_pick *pick, struct btrfs_rr_mirror *m)
 {
 	const struct btrfs_read_speed known = m->speed;
@@ -176,14 +177,14 @@ static void btrfs_rr_guess(const struct btrfs_rr_pick *pick, struct btrfs_rr_mir
 	for (int i = 0; i < pick->nr; i++) {
 		const struct btrfs_read_speed *peer = &pick->mirrors[i].speed;
 
-		if (peer->rot != known.rot)
+		if (known.rot && !peer->rot)
 			continue;
 		m->speed.seek_ns = min(m->speed.seek_ns, peer->seek_ns);
 		m->speed.unit_ns = min(m->speed.unit_ns, peer->unit_ns);
 	}
 	/* Not a guess if it was about that good; seeks differ more by chance. */
-	m->rested = (u64)2 * known.unit_ns > (u64)3 * m->speed.unit_ns ||
-		    known.seek_ns / 4 > m->speed.seek_ns;
+	m->guess = (u64)2 * known.unit_ns > (u64)3 * m->speed.unit_ns ||
+		   known.seek_ns / 4 > m->speed.seek_ns;
 }
 
 /* A stream counts on each of the disks that it uses as its share of them, in twelfths. */
@@ -278,9 +279,6 @@ static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 		pick->slice = max_t(u32, pick->slice, READ_ONCE(slot->run));
 	if (pick->slice > since)
 		pick->leave = btrfs_rr_cost((u64)(pick->slice - since) * on->speed.unit_ns);
-	/* Next to flash the run must only be worth its seek. */
-	if (pick->nr_rot < pick->nr)
-		pick->leave = btrfs_rr_cost(on->speed.seek_ns);
 }
 
 static void btrfs_rr_set_leave(struct btrfs_rr_pick *pick)
@@ -324,14 +322,13 @@ static u32 btrfs_rr_total(const struct btrfs_rr_pick *pick, int i)
 		return (m->wait + m->harm) / queue * queue;
 	if (!btrfs_read_is_single(&m->speed, bytes))
 		own += (1 + m->others) * btrfs_read_transfer_ns(bytes, m->speed.unit_ns);
-	return m->wait + (m->streams ? m->wait : 0) + m->harm + btrfs_rr_cost(own) +
-	       (i == pick->on ? 0 : pick->leave);
+	return m->wait + m->harm + btrfs_rr_cost(own) + (i == pick->on ? 0 : pick->leave);
 }
 
 /* A stream that is read in order would wait for one that is so much slower than another. */
 static bool btrfs_rr_is_slow(const struct btrfs_rr_pick *pick, const struct btrfs_rr_mirror *m)
 {
-	for (int i = 0; i < pick->nr && !m->rested; i++) {
+	for (int i = 0; i < pick->nr && !m->guess; i++) {
 		const struct btrfs_rr_mirror *peer = &pick->mirrors[i];
 
 		if (peer->speed.rot == m->speed.rot && peer->streams == pick->least_streams &&
@@ -364,7 +361,8 @@ static noinline int btrfs_rr_choose(const struct btrfs_rr_pick *pick)
 		this_cpu_write(btrfs_rr_turn, best + 1);
 	/* With others everywhere a stream stays where it has no more of them. */
 	if (pick->stream && pick->least_streams && pick->on >= 0 &&
-	    pick->mirrors[pick->on].streams == pick->least_streams)
+	    pick->mirrors[pick->on].streams == pick->least_streams &&
+	    !btrfs_rr_is_slow(pick, &pick->mirrors[pick->on]))
 		best = pick->on;
 	return best;
 }
@@ -411,7 +409,8 @@ static noinline void btrfs_rr_take_lease(const struct btrfs_rr_pick *pick, int b
 {
 	const struct btrfs_rr_mirror *m = &pick->mirrors[best];
 	struct btrfs_rr_slot *slot = btrfs_rr_take_slot(pick, m);
-	const u32 next = btrfs_rr_pos(pick, m) >> PAGE_SHIFT;
+	const u64 last_end = READ_ONCE(btrfs_rr_load(pick, m)->last_end);
+	const u32 page = btrfs_rr_pos(pick, m) >> PAGE_SHIFT;
 	const u32 units = btrfs_rr_units(pick->len);
 	const bool stays = best == pick->on && m->cont;
 	u64 lease;
@@ -420,14 +419,17 @@ static noinline void btrfs_rr_take_lease(const struct btrfs_rr_pick *pick, int b
 	if (!slot)
 		return;
 	if (pick->data) {
-		run = READ_ONCE(slot->next) == next ? READ_ONCE(slot->run) : 0;
+		run = READ_ONCE(slot->next) == page ? READ_ONCE(slot->run) : 0;
+		/* Another read came between: a seek is paid. RAID10 reads less at a time here. */
+		if (!btrfs_read_goes_on(&m->speed, last_end >> PAGE_SHIFT, page))
+			run -= run / (2 + pick->map->num_stripes / pick->nr);
 		run = (run ?: pick->run / 2) + units;
 		/* One read tells whether a guess was right, then the slice is over. */
 		WRITE_ONCE(slot->since, stays ? min(READ_ONCE(slot->since) + units, U16_MAX) :
-						m->rested ? U16_MAX : units);
+						m->guess ? U16_MAX : units);
 		WRITE_ONCE(slot->window, pick->window);
 		WRITE_ONCE(slot->run, min_t(u32, run, U8_MAX));
-		WRITE_ONCE(slot->next, next + (pick->len >> PAGE_SHIFT));
+		WRITE_ONCE(slot->next, page + (pick->len >> PAGE_SHIFT));
 	}
 	/* Until it should be done, and as long again; to wait longer costs more than its place. */
 	lease = ((u64)m->wait << COST_SHIFT) + m->speed.seek_ns +
@@ -511,6 +513,8 @@ int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info, const struct btrfs_chu
 		pick.len = min_t(u32, pick.len, pick.nr_rot == pick.nr ? ROT_PIECE : FLASH_PIECE);
 	pick.stream = !pick.nr_rot && !btrfs_read_is_single(&pick.mirrors[0].speed, pick.len);
 	best = pick.nr_rot ? btrfs_rr_pick_rot(&pick) : btrfs_rr_choose(&pick);
+	if (pick.mirrors[best].rested)
+		WRITE_ONCE(btrfs_rr_load(&pick, &pick.mirrors[best])->tried, true);
 	if (pick.data)
 		req->len = min_t(u64, req->len, pick.len);
 	return pick.mirrors[best].index;

@@ -46,8 +46,6 @@ struct btrfs_read_policy_choice {
 
 /* Amounts are counted in units of 64 KiB: what fits into a slot, and a block of RAID10. */
 #define BTRFS_READ_UNIT_SHIFT	16
-/* A device that has rested for that long may have become another. */
-#define BTRFS_REST_NS	NSEC_PER_SEC
 /* So many tasks are known on each device; who finds no slot has no lease. */
 #define BTRFS_RR_SLOTS		4
 
@@ -81,13 +79,13 @@ struct btrfs_read_load {
 	/* Learnt times of a seek and of the transfer of a unit, 0 if nothing is known. */
 	u32 seek_ns;
 	u32 unit_ns;
-	/* Number of reads, and the last tick in which one was timed on flash. */
 	u32 reads;
-	u32 timed;
+	/* The last tick in which a read told the speed, and a small read of flash. */
+	u32 timed[2];
 	/* The last sample was no transfer: bios merged with it have no time of their own. */
 	bool merged;
-	/* The last try after a rest took far longer than known: the next rest is twice as long. */
-	bool late;
+	/* The next read was sent here because what is known may be wrong. */
+	bool tried;
 
 	struct btrfs_rr_slot slots[BTRFS_RR_SLOTS] ____cacheline_aligned_in_smp;
 } ____cacheline_aligned_in_smp;
@@ -101,8 +99,8 @@ struct btrfs_read_charge {
 	u64 start_ns;
 	/* On flash, which does many at once, the time expected for all that was ahead. */
 	u32 expected_ns;
-	/* The device had rested. */
-	bool rested;
+	/* It may tell that the device has recovered. */
+	bool tried;
 };
 
 /* How fast a device is, as far as it is known. */
@@ -154,7 +152,7 @@ struct btrfs_read_speed btrfs_read_speed(const struct btrfs_device *device);
 u64 btrfs_read_transfer_ns(u64 bytes, u32 unit_ns);
 bool btrfs_read_is_single(const struct btrfs_read_speed *speed, u64 len);
 bool btrfs_read_goes_on(const struct btrfs_read_speed *speed, u32 from, u32 to);
-bool btrfs_read_has_rested(const struct btrfs_read_load *load, bool single, u64 now_ns);
+bool btrfs_read_has_rested(const struct btrfs_read_load *load, bool single);
 u64 btrfs_read_access_ns(const struct btrfs_read_speed *speed, u64 from, u64 to, u64 len);
 u64 btrfs_read_in_flight(const struct btrfs_read_load *load);
 u8 btrfs_read_singles(const struct btrfs_read_load *load);
