@@ -139,7 +139,7 @@ static u32 count_usable(const struct btrfs_fs_info *fs_info,
 			const struct btrfs_role_profile *profile, u32 rank)
 {
 	const struct btrfs_role_devices *roles = fs_info->fs_devices->role_sums.roles;
-	const u64 useful = btrfs_role_useful_bytes(profile);
+	const u64 useful = max_t(u64, btrfs_role_useful_bytes(profile), BTRFS_STRIPE_LEN);
 	/* Full, until they have more than when a chunk found no space. */
 	const bool full = first_avail(roles, profile->kind) <=
 			  READ_ONCE(fs_info->roles.spilled_at[profile->kind]);
@@ -269,7 +269,8 @@ bool btrfs_device_role_last_resort(struct btrfs_fs_info *fs_info, u64 flags)
 				CHUNK_ALLOC_FORCE_FOR_EXTENT);
 	WRITE_ONCE(fs_info->roles.last_resort_task, NULL);
 	mutex_unlock(&fs_info->roles.last_resort_mutex);
-	return ret > 0;
+	/* 0 if another task has allocated one. */
+	return ret >= 0;
 }
 
 /*

@@ -206,17 +206,11 @@ out:
  */
 void btrfs_device_role_commit(struct btrfs_fs_info *fs_info)
 {
-	struct btrfs_trans_handle *trans;
+	const unsigned long begin = jiffies;
+	struct btrfs_trans_handle *trans = btrfs_start_transaction(fs_info->tree_root, 0);
 
-	/* Set anew meanwhile? Each commit begins with clearing the bit. */
-	while (test_bit(BTRFS_FS_NEED_TRANS_COMMIT, &fs_info->flags)) {
-		const unsigned long begin = jiffies;
-
-		trans = btrfs_start_transaction(fs_info->tree_root, 0);
-		if (IS_ERR(trans) || btrfs_commit_transaction(trans))
-			break;
+	if (!IS_ERR(trans) && !btrfs_commit_transaction(trans))
 		msleep(jiffies_to_msecs(jiffies - begin));
-	}
 }
 
 /*
