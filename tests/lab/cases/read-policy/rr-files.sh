@@ -52,6 +52,7 @@ one=$(readers 1) three=$(readers 3) six=$(lab_average readers 6)
 diag "seconds: $one $three $six, pid $pid"
 in_range "$(over "$three" "$one")" 0.3 1.1 'three readers of small files on three disks, over one that reads all'
 in_range "$(over "$six" "$one")" 0.3 1.85 'six, over one'
-in_range "$(over "$six" "$pid")" 0.1 0.7 'six, over six under pid'
+# With two on each disk every read pays a seek until chance leaves one alone: soon on 6.12, not on 7.3.
+in_range "$(over "$six" "$pid")" 0.1 0.85 'six, over six under pid'
 try unmount umount "$LAB_MNT"
 done_testing
