@@ -106,8 +106,9 @@ class Preferred(Step):
             return 'says that copies would be lost'
         lacking = re.search(r'ERROR: (\w+),(\w+) needs (\d+) devices? that may hold it and there (?:are|is) (\d+):',
                             result.out)
-        if lacking and m.stranded:
-            counts = m.counts(m.roles(), m.present())
+        if lacking and (m.stranded or not m.complete()):
+            # A failing device still counts.
+            counts = m.counts(m.roles(), m.present() + m.failing())
             if int(lacking[4]) == counts[0 if lacking[1] == 'Data' else 1] < int(lacking[3]):
                 return 'says what roles lack'
         if no_space(result):
