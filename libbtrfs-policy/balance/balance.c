@@ -190,6 +190,22 @@ static bool landed_wrong(const struct btrfs_policy_placement *before,
 	return false;
 }
 
+/* A remount may change the answer during the run. */
+static int may_run(struct run *run)
+{
+	struct btrfs_policy_fs *fs = run->fs;
+	const char *why;
+
+	if (fs->info.read_only)
+		return bp_error(fs, -EROFS,
+				"cannot move chunks of '%s': it is mounted read-only; mount it read-write first",
+				fs->mount_point);
+	if (run->options.unenforced || fs->info.mixed || btrfs_policy_enforced(fs, &why))
+		return 0;
+	return bp_error(fs, -EOPNOTSUPP, "cannot steer chunks on '%s': %s; %s", fs->mount_point,
+			why, bp_enforced_advice(fs));
+}
+
 static int rescan(struct run *run)
 {
 	struct btrfs_policy_placement *before = run->placement;
@@ -198,6 +214,8 @@ static int rescan(struct run *run)
 	int ret;
 
 	ret = btrfs_policy_fs_refresh(run->fs);
+	if (!ret)
+		ret = may_run(run);
 	if (!ret)
 		ret = btrfs_policy_placement_read(run->fs, &now);
 	if (ret)
@@ -403,20 +421,6 @@ static int move_all(struct run *run)
 }
 
 /* ---- Beginning and end -------------------------------------------------- */
-
-static int may_run(struct run *run)
-{
-	struct btrfs_policy_fs *fs = run->fs;
-
-	if (fs->info.read_only)
-		return bp_error(fs, -EROFS,
-				"cannot move chunks of '%s': it is mounted read-only",
-				fs->mount_point);
-	if (run->options.unenforced || fs->info.mixed || fs->enforced)
-		return 0;
-	return bp_error(fs, -EOPNOTSUPP, "cannot steer chunks on '%s': %s; %s", fs->mount_point,
-			fs->enforced_why, bp_enforced_advice(fs));
-}
 
 static int begin(struct run *run)
 {

@@ -196,7 +196,7 @@ static int propose_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_suggest
 
 static int suggest_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *suggestion)
 {
-	const char *why = NULL;
+	const char *why = NULL, *unenforced;
 	int ret = 0;
 
 	if (fs->info.mixed)
@@ -207,9 +207,9 @@ static int suggest_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_suggest
 		why = "no roles: no device is known to rotate, so none is slower for metadata";
 	if (why)
 		return note(suggestion, strdup(why));
-	if (!fs->enforced)
+	if (!btrfs_policy_enforced(fs, &unenforced))
 		ret = note(suggestion,
-			   bp_format("roles have no effect yet: %s; %s", fs->enforced_why,
+			   bp_format("roles have no effect yet: %s; %s", unenforced,
 				     bp_enforced_advice(fs)));
 	return ret ? ret : propose_roles(fs, suggestion);
 }
@@ -321,6 +321,8 @@ BP_PUBLIC int btrfs_policy_suggest(struct btrfs_policy_fs *fs,
 	_cleanup_placement_ struct btrfs_policy_placement *placement = NULL;
 	int ret = btrfs_policy_placement_read(fs, &placement);
 
+	if (!ret && !fs->capabilities)
+		ret = bp_unread(fs, "suggest settings");
 	if (ret)
 		return ret;
 	new = calloc(1, sizeof(*new));
