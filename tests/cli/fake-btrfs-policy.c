@@ -255,6 +255,20 @@ static void make_saved(void)
 	strcpy(machine.saved, "# by hand\n\n  read-policy=roundrobin\n# why\nreadahead = 16M\n");
 }
 
+/* Its mount takes ten minutes. */
+static void make_slow_mount(void)
+{
+	make_saved();
+	machine.mount_scans = 3000;
+}
+
+/* It is mounted where this process does not see it. */
+static void make_unseen_mount(void)
+{
+	make_saved();
+	machine.mounts[0] = NULL;
+}
+
 static void make_in_force(void)
 {
 	make_ours();
@@ -434,6 +448,8 @@ static const struct {
 	{ "large", make_large },
 	{ "smaller", make_smaller },
 	{ "saved", make_saved },
+	{ "slow-mount", make_slow_mount },
+	{ "unseen-mount", make_unseen_mount },
 	{ "in-force", make_in_force },
 	{ "damaged", make_damaged },
 	{ "wrong", make_wrong },
