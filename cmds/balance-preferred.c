@@ -271,6 +271,7 @@ static int balance(const struct run *run)
 {
 	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
 	const struct balance_args *args = run->args;
+	const struct btrfs_policy_balance_options options = library_options(args, NULL);
 	int status = check_words(run);
 
 	if (!status)
@@ -280,7 +281,7 @@ static int balance(const struct run *run)
 	if (status)
 		return status;
 	if (run->dry_run)
-		return balance_show_plan(run, fs, args->limit, args->assume);
+		return balance_show_plan(run, fs, &options, args->assume);
 	status = check_enforced(run, fs);
 	if (status)
 		return status;
