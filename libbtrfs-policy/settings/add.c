@@ -35,20 +35,16 @@ btrfs_policy_additions_at(const struct btrfs_policy_additions *additions, size_t
 
 /* ---- Checking ----------------------------------------------------------- */
 
-static bool is_writeable(const struct btrfs_policy_fs *fs)
-{
-	for (size_t i = 0; i < fs->device_count; i++)
-		if (fs->devices[i].writeable)
-			return true;
-	return false;
-}
-
 /* A seed is read-only and takes devices: its first own one, which stores everything at first. */
 static int check_read_only(struct btrfs_policy_fs *fs, enum btrfs_policy_role role)
 {
+	bool writeable = false;
+
 	if (!fs->info.read_only)
 		return 0;
-	if (is_writeable(fs))
+	for (size_t i = 0; i < fs->device_count; i++)
+		writeable = writeable || fs->devices[i].writeable;
+	if (writeable)
 		return bp_error(fs, -EROFS,
 				"cannot add a device to '%s': it is mounted read-only; mount it read-write first",
 				fs->mount_point);
