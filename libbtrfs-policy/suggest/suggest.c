@@ -202,7 +202,7 @@ static int suggest_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_suggest
 	if (fs->info.mixed)
 		why = "no roles: mixed block groups ignore them";
 	else if (!suggestion->fast)
-		why = "no roles: no device is known to be an SSD that stays where it is";
+		why = "no roles: no non-removable SSD found";
 	else if (!suggestion->slow)
 		why = "no roles: no device is known to rotate, so none is slower for metadata";
 	if (why)
@@ -285,10 +285,10 @@ static int suggest_reads(struct btrfs_policy_fs *fs, struct btrfs_policy_suggest
 	if (!suggestion->fast || !suggestion->slow || !bp_capable(fs, "penalties"))
 		return ret ? ret : want_readahead(fs, suggestion);
 	if (!ret)
-		ret = want(fs, suggestion, "rot-penalty", "1", "a head that has to move costs");
+		ret = want(fs, suggestion, "rot-penalty", "1", "moving the head of a disk takes time");
 	if (!ret)
 		ret = want(fs, suggestion, "nonrot-penalty", "0",
-			   "an SSD reads anywhere at the same price");
+			   "an SSD reads at any place equally fast");
 	return ret ? ret : want_readahead(fs, suggestion);
 }
 
