@@ -26,7 +26,7 @@ static const struct column step_columns[] = {
 };
 
 static const char *const reasons[] = {
-	[BTRFS_POLICY_PLACED] = "room made",
+	[BTRFS_POLICY_PLACED] = "space freed",
 	[BTRFS_POLICY_ON_EXCLUDED] = "excluded",
 	[BTRFS_POLICY_ON_SECOND_CHOICE] = "second choice",
 };
@@ -279,8 +279,11 @@ int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs,
 		print_json(fs, plan);
 	else
 		print_text(fs, plan);
-	if (btrfs_policy_plan_keeps_copies(fs, placement, plan))
+	ret = btrfs_policy_plan_keeps_copies(fs, placement, plan);
+	if (ret)
 		warning("%s", btrfs_policy_fs_error(fs));
 	status = check_run(fs, plan, options, assume);
+	if (!status && !assume && !btrfs_policy_fs_info(fs)->offline)
+		status = filesystem_status(ret);
 	return status ? status : btrfs_policy_plan_blocked(plan) ? STATUS_NO_SPACE : STATUS_OK;
 }

@@ -60,6 +60,14 @@ static void make_missing(void)
 	machine.devices[1].missing = true;
 }
 
+/* One device of four is left: the kernel would make chunks of one copy. */
+static void make_few(void)
+{
+	make_preferred();
+	for (int i = 1; i < 4; i++)
+		machine.devices[i].missing = true;
+}
+
 static void make_full(void)
 {
 	make_tagged();
@@ -414,6 +422,7 @@ static const struct {
 	{ "foreign", make_foreign },
 	{ "upstream", make_upstream },
 	{ "missing", make_missing },
+	{ "few", make_few },
 	{ "full", make_full },
 	{ "blocked", make_blocked },
 	{ "meagre", make_meagre },
