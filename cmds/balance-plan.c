@@ -2,6 +2,7 @@
 /*
  * Shows the plan of a balance to people and machines.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -25,7 +26,7 @@ static const struct column step_columns[] = {
 };
 
 static const char *const reasons[] = {
-	[BTRFS_POLICY_PLACED] = "room made",
+	[BTRFS_POLICY_PLACED] = "space freed",
 	[BTRFS_POLICY_ON_EXCLUDED] = "excluded",
 	[BTRFS_POLICY_ON_SECOND_CHOICE] = "second choice",
 };
@@ -229,7 +230,7 @@ static void print_text(const struct btrfs_policy_fs *fs, const struct btrfs_poli
 {
 	_cleanup_(records) struct records *steps = read_steps(plan);
 	_cleanup_(records) struct records *devices = read_devices(fs, plan);
-	const char *blocked = btrfs_policy_plan_blocked(plan), *why;
+	const char *blocked = btrfs_policy_plan_blocked(plan);
 
 	print_summary(plan);
 	if (records_count(steps)) {
@@ -240,28 +241,49 @@ static void print_text(const struct btrfs_policy_fs *fs, const struct btrfs_poli
 	}
 	if (blocked)
 		warning("%s", blocked);
-	if (!btrfs_policy_enforced(fs, &why))
-		warning("roles are not enforced, so this plan cannot be carried out: %s", why);
 }
 
-int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs, uint64_t limit,
-		      const char *assume)
+/* Without a chunk to move, the run does not mind another operation. */
+static int check_run(struct btrfs_policy_fs *fs, const struct btrfs_policy_plan *plan,
+		     const struct btrfs_policy_balance_options *options, bool assumed)
+{
+	const char *why;
+	int ret;
+
+	if (assumed || btrfs_policy_fs_info(fs)->offline) {
+		if (!btrfs_policy_enforced(fs, &why))
+			warning("roles are not enforced, so this plan cannot be carried out: %s", why);
+		return STATUS_OK;
+	}
+	ret = btrfs_policy_balance_check(fs, options);
+	if (!ret || (ret == -EBUSY && !btrfs_policy_plan_summary(plan)->steps))
+		return STATUS_OK;
+	warning("this plan cannot be carried out now: %s", btrfs_policy_fs_error(fs));
+	return filesystem_status(ret);
+}
+
+int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs,
+		      const struct btrfs_policy_balance_options *options, const char *assume)
 {
 	_cleanup_(placement) struct btrfs_policy_placement *placement = NULL;
 	_cleanup_(plan) struct btrfs_policy_plan *plan = NULL;
-	int ret = btrfs_policy_placement_read(fs, &placement);
+	int status, ret = btrfs_policy_placement_read(fs, &placement);
 
 	if (ret == 0 && assume)
 		ret = btrfs_policy_placement_assume(fs, placement, assume);
 	if (ret == 0)
-		ret = btrfs_policy_plan_new(fs, placement, limit, &plan);
+		ret = btrfs_policy_plan_new(fs, placement, options->limit, &plan);
 	if (ret)
 		return filesystem_failed(fs, ret);
 	if (run->json)
 		print_json(fs, plan);
 	else
 		print_text(fs, plan);
-	if (btrfs_policy_plan_keeps_copies(fs, placement, plan))
+	ret = btrfs_policy_plan_keeps_copies(fs, placement, plan);
+	if (ret)
 		warning("%s", btrfs_policy_fs_error(fs));
-	return btrfs_policy_plan_blocked(plan) ? STATUS_NO_SPACE : STATUS_OK;
+	status = check_run(fs, plan, options, assume);
+	if (!status && !assume && !btrfs_policy_fs_info(fs)->offline)
+		status = filesystem_status(ret);
+	return status ? status : btrfs_policy_plan_blocked(plan) ? STATUS_NO_SPACE : STATUS_OK;
 }

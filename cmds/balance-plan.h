@@ -8,8 +8,8 @@
 #include "cmds/commands.h"
 #include "btrfs-policy.h"
 
-/* Reads, plans and prints; moves no chunk.  Returns the exit status. */
-int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs, uint64_t limit,
-		      const char *assume);
+/* Reads, plans and prints; moves no chunk.  Returns the exit status that the run would end with. */
+int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs,
+		      const struct btrfs_policy_balance_options *options, const char *assume);
 
 #endif

@@ -170,7 +170,7 @@ static int run_balance(const struct run *run, struct btrfs_policy_fs *fs, bool j
 	progress_begin(&progress, args->progress);
 	/*
 	 * The first signal ends the balance after the chunk that is being moved, a second one
-	 * at once.  SIGHUP comes when the terminal goes away.
+	 * at once, but not while the kernel moves a chunk: only SIGKILL does.  SIGHUP comes when the terminal goes away.
 	 */
 	catch_interrupt(SIGINT);
 	catch_interrupt(SIGTERM);
@@ -271,6 +271,7 @@ static int balance(const struct run *run)
 {
 	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
 	const struct balance_args *args = run->args;
+	const struct btrfs_policy_balance_options options = library_options(args, NULL);
 	int status = check_words(run);
 
 	if (!status)
@@ -280,7 +281,7 @@ static int balance(const struct run *run)
 	if (status)
 		return status;
 	if (run->dry_run)
-		return balance_show_plan(run, fs, args->limit, args->assume);
+		return balance_show_plan(run, fs, &options, args->assume);
 	status = check_enforced(run, fs);
 	if (status)
 		return status;

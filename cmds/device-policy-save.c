@@ -13,8 +13,8 @@
 #include "cmds/filesystem.h"
 #include "cmds/settings.h"
 
-/* A mount of a very large file system takes minutes; the unit has a limit of its own. */
-#define MOUNT_SECONDS 300
+/* A mount of a very large file system takes long; the unit has a limit of its own, a little later. */
+#define MOUNT_SECONDS 3600
 
 struct save_args {
 	bool all;
@@ -167,7 +167,12 @@ static int at_bdi(const struct run *run, const char *bdi, bool restore, json_obj
 	_cleanup_(fs) struct btrfs_policy_fs *fs = xcheck(btrfs_policy_fs_new());
 	int ret = btrfs_policy_fs_open_bdi(fs, bdi, MOUNT_SECONDS);
 
-	if (ret == -ENODEV || ret == -ETIMEDOUT) {
+	if (ret == -ETIMEDOUT) {
+		warning("%s, so its settings are not restored; once it is mounted, run 'btrfs device policy restore <path>'",
+			btrfs_policy_fs_error(fs));
+		return STATUS_OK;
+	}
+	if (ret == -ENODEV) {
 		say(LEVEL_INFO, "%s", btrfs_policy_fs_error(fs));
 		return STATUS_OK;
 	}

@@ -444,6 +444,7 @@ static int join(int status, int one)
 
 static int show_all(const struct run *run)
 {
+	const struct usage_args *args = run->args;
 	_cleanup_(fs) struct btrfs_policy_fs *list = xcheck(btrfs_policy_fs_new());
 	_cleanup_(strv) char **mounts = NULL;
 	int status = STATUS_OK, ret = btrfs_policy_mounts(list, &mounts);
@@ -467,6 +468,10 @@ static int show_all(const struct run *run)
 	}
 	if (array)
 		json_print_document("device-policy-usage", array);
+	if (args->check && !*mounts) {
+		error("cannot check: no btrfs is mounted; mount it, or name its path");
+		return STATUS_FAILURE;
+	}
 	return status;
 }
 

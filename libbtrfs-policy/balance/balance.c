@@ -36,6 +36,8 @@ struct run {
 	struct btrfs_policy_plan *plan;
 	uint64_t floor;	  /* metadata slack, as the first plan says */
 	uint64_t skipped; /* the kernel left them where they are */
+	uint64_t unreadable; /* chunks with a block that cannot be read */
+	uint64_t first_unreadable;
 };
 
 BP_PUBLIC void btrfs_policy_balance_report_free(struct btrfs_policy_balance_report *report)
@@ -190,6 +192,22 @@ static bool landed_wrong(const struct btrfs_policy_placement *before,
 	return false;
 }
 
+/* A remount may change the answer during the run. */
+static int may_run(struct run *run)
+{
+	struct btrfs_policy_fs *fs = run->fs;
+	const char *why;
+
+	if (fs->info.read_only)
+		return bp_error(fs, -EROFS,
+				"cannot move chunks of '%s': it is mounted read-only; mount it read-write first",
+				fs->mount_point);
+	if (run->options.unenforced || fs->info.mixed || btrfs_policy_enforced(fs, &why))
+		return 0;
+	return bp_error(fs, -EOPNOTSUPP, "cannot steer chunks on '%s': %s; %s", fs->mount_point,
+			why, bp_enforced_advice(fs));
+}
+
 static int rescan(struct run *run)
 {
 	struct btrfs_policy_placement *before = run->placement;
@@ -198,6 +216,8 @@ static int rescan(struct run *run)
 	int ret;
 
 	ret = btrfs_policy_fs_refresh(run->fs);
+	if (!ret)
+		ret = may_run(run);
 	if (!ret)
 		ret = btrfs_policy_placement_read(run->fs, &now);
 	if (ret)
@@ -260,7 +280,7 @@ static int begin_round(struct run *run)
 static bool needs_round(const struct run *run)
 {
 	if (!run->report->still_misplaced || run->rounds == ROUNDS || !run->fs->enforced ||
-	    run->deferred || btrfs_policy_plan_blocked(run->plan))
+	    run->deferred || run->unreadable || btrfs_policy_plan_blocked(run->plan))
 		return false;
 	return run->report->still_misplaced < run->round_misplaced ||
 	       misplaced_used(run->placement) < run->round_used;
@@ -328,6 +348,13 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 		*fate_of(run, chunk->logical) = DEFERRED;
 		return rescan(run);
 	}
+	/* Each run would end at the same chunk, so leave it and go on. */
+	if (ret == -EIO) {
+		if (!run->unreadable++)
+			run->first_unreadable = chunk->logical;
+		*fate_of(run, chunk->logical) = MOVED;
+		return rescan(run);
+	}
 	if (ret) {
 		run->report->end = end_of(ret, paused);
 		return ret;
@@ -367,6 +394,23 @@ static int end_without_chunk(struct run *run)
 			run->fs->mount_point);
 }
 
+/* The error of the whole run, unless it ended for another reason. */
+static int check_unreadable(struct run *run, int err)
+{
+	_cleanup_free_ char *others = NULL;
+
+	/* The kernel makes a file system read-only after some errors. */
+	if (!run->unreadable || (err && err != -EROFS))
+		return err;
+	if (run->unreadable > 1)
+		others = bp_format(" and %llu more", (unsigned long long)run->unreadable - 1);
+	run->report->end = BTRFS_POLICY_END_FAILED;
+	return bp_error(run->fs, -EIO,
+			"cannot move chunk %llu%s of '%s': a block could not be read or written; run 'btrfs scrub start -B %s', restore or delete the files that the kernel's log names, then run it again",
+			(unsigned long long)run->first_unreadable, others ? others : "",
+			run->fs->mount_point, run->fs->mount_point);
+}
+
 static int move_all(struct run *run)
 {
 	const struct btrfs_policy_chunk *chunk;
@@ -403,20 +447,6 @@ static int move_all(struct run *run)
 }
 
 /* ---- Beginning and end -------------------------------------------------- */
-
-static int may_run(struct run *run)
-{
-	struct btrfs_policy_fs *fs = run->fs;
-
-	if (fs->info.read_only)
-		return bp_error(fs, -EROFS,
-				"cannot move chunks of '%s': it is mounted read-only",
-				fs->mount_point);
-	if (run->options.unenforced || fs->info.mixed || fs->enforced)
-		return 0;
-	return bp_error(fs, -EOPNOTSUPP, "cannot steer chunks on '%s': %s; %s", fs->mount_point,
-			fs->enforced_why, bp_enforced_advice(fs));
-}
 
 static int begin(struct run *run)
 {
@@ -526,6 +556,6 @@ BP_PUBLIC int btrfs_policy_balance(struct btrfs_policy_fs *fs,
 	*report = run.report;
 	ret = begin(&run);
 	if (!ret)
-		ret = move_all(&run);
+		ret = check_unreadable(&run, move_all(&run));
 	return finish(&run, ret);
 }

@@ -69,8 +69,14 @@ int bp_relocate(struct btrfs_policy_fs *fs, const struct btrfs_policy_chunk *chu
 		return bp_canceled(fs, *paused);
 	/* A balance that was paused after the check. */
 	if (ret == -EINPROGRESS)
-		return bp_error(fs, -EBUSY, "another balance is running or paused on '%s'",
+		return bp_error(fs, -EBUSY, "cannot move chunks of '%s': another balance is running or paused; wait for it, or run 'btrfs balance cancel'",
 				fs->mount_point);
+	if (ret == -EBUSY) {
+		bp_error(fs, ret,
+			 "cannot move chunk %llu of '%s': another exclusive operation is running; wait for it",
+			 (unsigned long long)chunk->logical, fs->mount_point);
+		return bp_hint(fs, ret, BTRFS_POLICY_HINT_ENQUEUE);
+	}
 	return bp_failed(fs, ret, "cannot move chunk %llu of '%s'",
 			 (unsigned long long)chunk->logical, fs->mount_point);
 }

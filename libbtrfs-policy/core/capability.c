@@ -195,6 +195,8 @@ const char *bp_enforced_advice(const struct btrfs_policy_fs *fs)
 	const struct btrfs_policy_capability *row =
 		btrfs_policy_capability_find(fs, "roles-enforced");
 
+	if (!row)
+		return "open it again";
 	return row->available ? "mount it without that option" : row->advice;
 }
 
@@ -203,12 +205,21 @@ bool bp_is_hint_kernel(const struct btrfs_policy_fs *fs)
 	return bp_capable(fs, "roles-set") && !bp_capable(fs, "roles-atomic");
 }
 
+/* The error of a handle that holds nothing because a refresh has failed. */
+int bp_unread(struct btrfs_policy_fs *fs, const char *what)
+{
+	return bp_error(fs, -EIO, "cannot %s on '%s': its state could not be read; open it again",
+			what, fs->mount_point);
+}
+
 /* Error with the missing file and the remedy, if the kernel lacks the capability. */
 int bp_need(struct btrfs_policy_fs *fs, const char *capability, const char *what)
 {
 	const struct btrfs_policy_capability *row =
 		btrfs_policy_capability_find(fs, capability);
 
+	if (!row)
+		return bp_unread(fs, what);
 	if (row->available)
 		return 0;
 	return bp_error(fs, -EOPNOTSUPP, "cannot %s on '%s': this kernel has no '%s'; %s", what,
@@ -218,7 +229,7 @@ int bp_need(struct btrfs_policy_fs *fs, const char *capability, const char *what
 BP_PUBLIC bool btrfs_policy_enforced(const struct btrfs_policy_fs *fs, const char **why)
 {
 	if (why)
-		*why = fs->enforced_why ? fs->enforced_why : "the file system is not open";
+		*why = fs->enforced_why ? fs->enforced_why : "its state could not be read";
 	return fs->enforced;
 }
 

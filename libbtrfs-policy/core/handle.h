@@ -86,6 +86,7 @@ int bp_choice_words(const char *list, char ***words);
 int bp_capabilities_read(struct btrfs_policy_fs *fs);
 void bp_capabilities_free(struct btrfs_policy_fs *fs);
 bool bp_capable(const struct btrfs_policy_fs *fs, const char *name);
+int bp_unread(struct btrfs_policy_fs *fs, const char *what);
 int bp_need(struct btrfs_policy_fs *fs, const char *capability, const char *what);
 bool bp_is_hint_kernel(const struct btrfs_policy_fs *fs);
 const char *bp_enforced_advice(const struct btrfs_policy_fs *fs);

@@ -35,6 +35,26 @@ btrfs_policy_additions_at(const struct btrfs_policy_additions *additions, size_t
 
 /* ---- Checking ----------------------------------------------------------- */
 
+/* A seed is read-only and takes devices: its first own one, which stores everything at first. */
+static int check_read_only(struct btrfs_policy_fs *fs, enum btrfs_policy_role role)
+{
+	bool writeable = false;
+
+	if (!fs->info.read_only)
+		return 0;
+	for (size_t i = 0; i < fs->device_count; i++)
+		writeable = writeable || fs->devices[i].writeable;
+	if (writeable)
+		return bp_error(fs, -EROFS,
+				"cannot add a device to '%s': it is mounted read-only; mount it read-write first",
+				fs->mount_point);
+	if (role != BTRFS_POLICY_ROLE_DATA_ONLY && role != BTRFS_POLICY_ROLE_METADATA_ONLY)
+		return 0;
+	return bp_error(fs, -EINVAL,
+			"cannot add a device as %s to the seed '%s': its first device has to store data and metadata; add it as data-preferred, mount '%s' read-write, then run 'btrfs device policy tag'",
+			btrfs_policy_role_name(role), fs->mount_point, fs->mount_point);
+}
+
 static int check_file_system(struct btrfs_policy_fs *fs, enum btrfs_policy_role role)
 {
 	int ret;
@@ -45,8 +65,9 @@ static int check_file_system(struct btrfs_policy_fs *fs, enum btrfs_policy_role 
 	if (role > BTRFS_POLICY_ROLE_METADATA_ONLY)
 		return bp_error(fs, -EINVAL, "a device cannot be added as %s",
 				btrfs_policy_role_name(role));
-	if (role == BTRFS_POLICY_ROLE_DATA_PREFERRED)
-		return 0;
+	ret = check_read_only(fs, role);
+	if (ret || role == BTRFS_POLICY_ROLE_DATA_PREFERRED)
+		return ret;
 	if (fs->info.mixed)
 		return bp_error(fs, -EINVAL,
 				"cannot add a device as %s to '%s': mixed block groups ignore roles; add it as data-preferred",
@@ -111,6 +132,27 @@ static int check_all(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *
 	return ret;
 }
 
+/* The rest, after a wait that may have taken hours. */
+static int check_again(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *additions,
+		       size_t from, unsigned int flags)
+{
+	int ret = btrfs_policy_fs_refresh(fs);
+
+	if (!ret)
+		ret = check_file_system(fs, additions->list[from].role);
+	for (size_t i = from; !ret && i < additions->count; i++) {
+		uint64_t number = additions->numbers[i];
+
+		free((char *)additions->list[i].signature);
+		ret = check_one(fs, additions, i, flags);
+		if (!ret && additions->numbers[i] != number)
+			ret = bp_error(fs, -ENODEV,
+				       "cannot add '%s': it has become another device during the wait; check it, then run the command again",
+				       additions->list[i].path);
+	}
+	return ret;
+}
+
 /* ---- Adding ------------------------------------------------------------- */
 
 /* The kernel does not tell the devid: it is that of the device with the same number. */
@@ -150,7 +192,7 @@ static int add_one(struct btrfs_policy_fs *fs, struct btrfs_policy_addition *add
 	ret = fs->ops->add_device(fs->backend, addition->path, addition->role);
 	if (ret)
 		return ret == -EINVAL ?
-		       bp_error(fs, ret, "cannot add '%s': the kernel's log says why", addition->path) :
+		       bp_error(fs, ret, "cannot add '%s': the kernel refused it; see 'dmesg'", addition->path) :
 		       bp_failed(fs, ret, "cannot add '%s'", addition->path);
 	addition->added = true;
 	return find_added(fs, addition, number);
@@ -180,6 +222,14 @@ static int no_tick(void *user)
 	return 0;
 }
 
+static int wait_turn(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *additions,
+		     size_t from, unsigned int flags)
+{
+	int ret = bp_exclusive_wait(fs, flags & BTRFS_POLICY_ENQUEUE, no_tick, NULL);
+
+	return ret ? ret : check_again(fs, additions, from, flags);
+}
+
 static int add_all(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *additions,
 		    unsigned int flags)
 {
@@ -188,7 +238,7 @@ static int add_all(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *ad
 		int ret = bp_exclusive_check(fs, &can_wait);
 
 		if (ret == -EBUSY && can_wait)
-			ret = bp_exclusive_wait(fs, flags & BTRFS_POLICY_ENQUEUE, no_tick, NULL);
+			ret = wait_turn(fs, additions, i, flags);
 		else if (ret == -EBUSY)
 			ret = 0;
 		if (!ret)

@@ -119,7 +119,7 @@ static int read_text(struct btrfs_policy_fs *fs, char **text)
 		return bp_nomem(fs);
 	if (ret == -EFBIG || ret == -EUCLEAN)
 		return bp_error(fs, -EINVAL,
-				"'" BP_SAVED_DIR "/%s.conf' is damaged: it is no text of this kind; correct or remove it",
+				"'" BP_SAVED_DIR "/%s.conf' is damaged: it is not a settings file; correct or remove it",
 				fs->fsid);
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot read '" BP_SAVED_DIR "/%s.conf'", fs->fsid);

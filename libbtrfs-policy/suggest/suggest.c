@@ -196,20 +196,20 @@ static int propose_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_suggest
 
 static int suggest_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *suggestion)
 {
-	const char *why = NULL;
+	const char *why = NULL, *unenforced;
 	int ret = 0;
 
 	if (fs->info.mixed)
 		why = "no roles: mixed block groups ignore them";
 	else if (!suggestion->fast)
-		why = "no roles: no device is known to be an SSD that stays where it is";
+		why = "no roles: no non-removable SSD found";
 	else if (!suggestion->slow)
 		why = "no roles: no device is known to rotate, so none is slower for metadata";
 	if (why)
 		return note(suggestion, strdup(why));
-	if (!fs->enforced)
+	if (!btrfs_policy_enforced(fs, &unenforced))
 		ret = note(suggestion,
-			   bp_format("roles have no effect yet: %s; %s", fs->enforced_why,
+			   bp_format("roles have no effect yet: %s; %s", unenforced,
 				     bp_enforced_advice(fs)));
 	return ret ? ret : propose_roles(fs, suggestion);
 }
@@ -285,10 +285,10 @@ static int suggest_reads(struct btrfs_policy_fs *fs, struct btrfs_policy_suggest
 	if (!suggestion->fast || !suggestion->slow || !bp_capable(fs, "penalties"))
 		return ret ? ret : want_readahead(fs, suggestion);
 	if (!ret)
-		ret = want(fs, suggestion, "rot-penalty", "1", "a head that has to move costs");
+		ret = want(fs, suggestion, "rot-penalty", "1", "moving the head of a disk takes time");
 	if (!ret)
 		ret = want(fs, suggestion, "nonrot-penalty", "0",
-			   "an SSD reads anywhere at the same price");
+			   "an SSD reads at any place equally fast");
 	return ret ? ret : want_readahead(fs, suggestion);
 }
 
@@ -321,6 +321,8 @@ BP_PUBLIC int btrfs_policy_suggest(struct btrfs_policy_fs *fs,
 	_cleanup_placement_ struct btrfs_policy_placement *placement = NULL;
 	int ret = btrfs_policy_placement_read(fs, &placement);
 
+	if (!ret && !fs->capabilities)
+		ret = bp_unread(fs, "suggest settings");
 	if (ret)
 		return ret;
 	new = calloc(1, sizeof(*new));

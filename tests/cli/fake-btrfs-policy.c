@@ -60,6 +60,14 @@ static void make_missing(void)
 	machine.devices[1].missing = true;
 }
 
+/* One device of four is left: the kernel would make chunks of one copy. */
+static void make_few(void)
+{
+	make_preferred();
+	for (int i = 1; i < 4; i++)
+		machine.devices[i].missing = true;
+}
+
 static void make_full(void)
 {
 	make_tagged();
@@ -255,6 +263,20 @@ static void make_saved(void)
 	strcpy(machine.saved, "# by hand\n\n  read-policy=roundrobin\n# why\nreadahead = 16M\n");
 }
 
+/* Its mount takes ten minutes. */
+static void make_slow_mount(void)
+{
+	make_saved();
+	machine.mount_scans = 3000;
+}
+
+/* It is mounted where this process does not see it. */
+static void make_unseen_mount(void)
+{
+	make_saved();
+	machine.mounts[0] = NULL;
+}
+
 static void make_in_force(void)
 {
 	make_ours();
@@ -400,6 +422,7 @@ static const struct {
 	{ "foreign", make_foreign },
 	{ "upstream", make_upstream },
 	{ "missing", make_missing },
+	{ "few", make_few },
 	{ "full", make_full },
 	{ "blocked", make_blocked },
 	{ "meagre", make_meagre },
@@ -434,6 +457,8 @@ static const struct {
 	{ "large", make_large },
 	{ "smaller", make_smaller },
 	{ "saved", make_saved },
+	{ "slow-mount", make_slow_mount },
+	{ "unseen-mount", make_unseen_mount },
 	{ "in-force", make_in_force },
 	{ "damaged", make_damaged },
 	{ "wrong", make_wrong },

@@ -122,23 +122,25 @@ static int fake_properties(void *self, const char *path, struct btrfs_policy_dev
 	return 0;
 }
 
+static uint64_t devid_of(const char *path)
+{
+	return strtoull(path + strlen("/dev/fake"), NULL, 10);
+}
+
 static int fake_device_number(void *self, const char *path, uint64_t *number)
 {
-	FAKE_MAY_FAIL((struct fake *)self);
+	struct fake *fake = self;
+
+	FAKE_MAY_FAIL(fake);
 	if (!strcmp(path, "/dev/null"))
 		return -ENOTBLK;
 	if (!strncmp(path, "/dev/fake", 9))
-		*number = strtoull(path + 9, NULL, 10);
+		*number = devid_of(path) + (fake->renumbered && devid_of(path) == fake->renumbered) * 100;
 	else if (!strcmp(path, "/dev/disk/by-id/two"))
 		*number = 2;
 	else
 		return -ENOENT;
 	return 0;
-}
-
-static uint64_t devid_of(const char *path)
-{
-	return strtoull(path + strlen("/dev/fake"), NULL, 10);
 }
 
 static int fake_probe_new(void *self, const char *path, char **signature)
@@ -255,6 +257,8 @@ static void fake_sleep(void *self, uint64_t nanoseconds)
 
 	fake->clock += nanoseconds;
 	fake->naps++;
+	if (fake->on_nap)
+		fake->on_nap(fake);
 }
 
 const struct bp_backend fake_backend = {

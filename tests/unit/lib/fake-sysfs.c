@@ -103,8 +103,10 @@ static int read_leaf(const struct fake *fake, const struct fake_device *device, 
 		role_text(device, buf, size);
 	else if (!strcmp(leaf, "type"))
 		snprintf(buf, size, "0x%08llx", (unsigned long long)device->type);
+	else if (!strcmp(leaf, "missing"))
+		snprintf(buf, size, "%d", device->missing);
 	else
-		snprintf(buf, size, "%d", !strcmp(leaf, "missing") == device->missing);
+		snprintf(buf, size, "%d", !device->missing && !fake->seed);
 	return 0;
 }
 

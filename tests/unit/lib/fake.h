@@ -65,6 +65,7 @@ struct fake {
 	struct fake_file files[FAKE_FILES];
 	size_t file_count;
 	bool read_only;
+	bool seed; /* no device is writeable */
 	bool unprivileged;
 	bool group_tree;
 	bool remap_tree; /* items of block groups are longer */
@@ -116,6 +117,7 @@ struct fake {
 
 	/* Devices that could be added are /dev/fake<devid>, each with the next devid. */
 	const char *signatures[FAKE_DEVICES + 1]; /* by devid */
+	uint64_t renumbered; /* devid of one whose path has become that of another device */
 	uint64_t in_use; /* devid of one that is mounted elsewhere */
 	unsigned int add_calls;
 	unsigned int add_fails_at; /* the nth call */
@@ -136,6 +138,7 @@ struct fake {
 
 	uint64_t clock;
 	unsigned int naps;
+	void (*on_nap)(struct fake *fake);
 	unsigned int syncs;
 };
 

@@ -123,6 +123,79 @@ static void kernels_without_it(void **state)
 	}
 }
 
+static void read_only_is_refused_first(void **state)
+{
+	struct result result;
+
+	fake.read_only = true;
+	for (unsigned int role = 0; role <= BTRFS_POLICY_ROLE_METADATA_ONLY; role++) {
+		result = add(role, BTRFS_POLICY_FORCE);
+		assert_int_equal(result.ret, -EROFS);
+		assert_has(result.error, "mount it read-write first");
+		assert_int_equal(add(role, BTRFS_POLICY_DRY_RUN).ret, -EROFS);
+		assert_non_null(fake.signatures[5]);
+	}
+}
+
+static void a_seed_takes_roles_that_exclude_nothing(void **state)
+{
+	struct result result;
+
+	fake.read_only = fake.seed = true;
+	result = add(BTRFS_POLICY_ROLE_METADATA_ONLY, BTRFS_POLICY_FORCE);
+	assert_int_equal(result.ret, -EINVAL);
+	assert_has(result.error, "add it as data-preferred");
+	assert_int_equal(add(BTRFS_POLICY_ROLE_DATA_ONLY, BTRFS_POLICY_FORCE).ret, -EINVAL);
+	assert_non_null(fake.signatures[5]);
+	assert_int_equal(add(BTRFS_POLICY_ROLE_METADATA_PREFERRED, BTRFS_POLICY_FORCE).ret, 0);
+	setup(NULL);
+	fake.read_only = fake.seed = true;
+	assert_int_equal(add(BTRFS_POLICY_ROLE_DATA_PREFERRED, BTRFS_POLICY_FORCE).ret, 0);
+}
+
+static void sign_it(struct fake *machine)
+{
+	machine->signatures[6] = "LVM2_member";
+}
+
+static void mount_read_only(struct fake *machine)
+{
+	machine->read_only = true;
+}
+
+static void replug(struct fake *machine)
+{
+	machine->renumbered = 6;
+}
+
+/* What changes during a wait is found before a device is touched. */
+static void checked_again_after_a_wait(void **state)
+{
+	static const struct {
+		void (*change)(struct fake *machine);
+		int ret;
+		const char *error;
+	} cases[] = {
+		{ sign_it, -EEXIST, "LVM2_member on it" },
+		{ mount_read_only, -EROFS, "read-only" },
+		{ replug, -ENODEV, "another device" },
+	};
+
+	for (size_t i = 0; i < BP_ARRAY_SIZE(cases); i++) {
+		struct result result;
+
+		setup(NULL);
+		fake.signatures[5] = NULL;
+		fake.busy_scans = 6;
+		fake.on_nap = cases[i].change;
+		result = add(BTRFS_POLICY_ROLE_METADATA_ONLY, BTRFS_POLICY_ENQUEUE);
+		assert_int_equal(result.ret, cases[i].ret);
+		assert_has(result.error, cases[i].error);
+		assert_int_equal(fake.device_count, 4);
+		assert_false(result.wiped[0] || result.wiped[1]);
+	}
+}
+
 /* For each call that fails: the error lists all changes that remain. */
 static void nth_call_fails(void **state)
 {
@@ -161,7 +234,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(added_with_their_role), TEST(dry_run_touches_none),
 		TEST(all_are_checked_first), TEST(the_rest_is_told), TEST(kernels_without_it),
-		TEST(nth_call_fails),
+		TEST(checked_again_after_a_wait), TEST(nth_call_fails), TEST(read_only_is_refused_first),
+		TEST(a_seed_takes_roles_that_exclude_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

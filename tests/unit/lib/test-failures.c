@@ -245,11 +245,54 @@ static void all_calls_from_the_nth_fail(void **state)
 			walk(&operations[i], errors[j], true);
 }
 
+static int do_suggest(struct btrfs_policy_fs *fs)
+{
+	struct btrfs_policy_suggestion *suggestion = NULL;
+	int ret = btrfs_policy_suggest(fs, &suggestion);
+
+	btrfs_policy_suggestion_free(suggestion);
+	return ret;
+}
+
+static int do_add(struct btrfs_policy_fs *fs)
+{
+	static char path[] = "/dev/fake5", *paths[] = { path };
+	struct btrfs_policy_additions *additions;
+	int ret = btrfs_policy_device_add(fs, paths, 1, BTRFS_POLICY_ROLE_DATA_ONLY, 0, &additions);
+
+	btrfs_policy_additions_free(additions);
+	return ret;
+}
+
+/* The handle is empty then, and still open. */
+static void after_a_failed_refresh(void **state)
+{
+	static int (*const runs[])(struct btrfs_policy_fs *fs) = {
+		do_balance, do_add, do_apply, do_save, do_suggest, do_get, do_values, do_placement,
+	};
+
+	for (size_t i = 0; i < BP_ARRAY_SIZE(runs); i++) {
+		struct btrfs_policy_fs *fs;
+		int ret;
+
+		fake_two_and_two(&fake, FAKE_OURS, DISK_METADATA_ONLY, DISK_DATA);
+		fs = open_quietly(&ret);
+		assert_int_equal(ret, 0);
+		fake.fail_at = fake.calls + 1;
+		assert_int_equal(btrfs_policy_fs_refresh(fs), -EIO);
+		runs[i](fs);
+		assert_true(*btrfs_policy_fs_error(fs));
+		assert_int_equal(btrfs_policy_fs_refresh(fs), 0);
+		btrfs_policy_fs_unref(fs);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_nth_call_fails),
 		cmocka_unit_test(all_calls_from_the_nth_fail),
+		cmocka_unit_test(after_a_failed_refresh),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

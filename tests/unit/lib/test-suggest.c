@@ -25,7 +25,7 @@ static const struct array arrays[] = {
 	{ "large SSDs", 2, 900, 2, RAID1, "metadata-preferred", "8388608", NULL },
 	{ "data needs the SSDs", 2, 100, 2, RAID1C3, "metadata-preferred", "16777216", NULL },
 	{ "no mirrors", 2, 100, 2, RAID0, "metadata-only", NULL, "mirrored over devices" },
-	{ "disks alone", 0, 0, 4, RAID1, NULL, "8388608", "is known to be an SSD" },
+	{ "disks alone", 0, 0, 4, RAID1, NULL, "8388608", "no non-removable SSD" },
 	{ "SSDs alone", 4, 100, 0, RAID1, NULL, NULL, "is known to rotate" },
 };
 
