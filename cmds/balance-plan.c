@@ -258,8 +258,10 @@ static int check_run(struct btrfs_policy_fs *fs, const struct btrfs_policy_plan 
 	ret = btrfs_policy_balance_check(fs, options);
 	if (!ret || (ret == -EBUSY && !btrfs_policy_plan_summary(plan)->steps))
 		return STATUS_OK;
+	if (filesystem_status(ret) != STATUS_STATE)
+		return filesystem_failed(fs, ret);
 	warning("this plan cannot be carried out now: %s", btrfs_policy_fs_error(fs));
-	return filesystem_status(ret);
+	return STATUS_STATE;
 }
 
 int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs,
@@ -280,6 +282,8 @@ int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs,
 	else
 		print_text(fs, plan);
 	ret = btrfs_policy_plan_keeps_copies(fs, placement, plan);
+	if (ret && filesystem_status(ret) != STATUS_STATE)
+		return filesystem_failed(fs, ret);
 	if (ret)
 		warning("%s", btrfs_policy_fs_error(fs));
 	status = check_run(fs, plan, options, assume);
