@@ -139,8 +139,15 @@ static int scrub_look_up(struct scrub_full_stripe *full)
 	struct scrub_ctx *sctx = full->scan->leader->sctx;
 	struct scrub_member *parity = NULL;
 
-	for (int i = nr_data; i < map->num_stripes && !parity; i++)
-		parity = full->members[scrub_column_device(full, i)];
+	for (int i = 0; i < map->num_stripes && !parity; i++) {
+		const int device = scrub_column_device(full, i);
+
+		if (i >= nr_data)
+			parity = full->members[device];
+		/* Parity of data on a missing device cannot be checked. */
+		else if (!map->stripes[device].dev->bdev)
+			break;
+	}
 
 	/* Paths only go forward, and are not valid after a commit. */
 	scrub_ctx_release_paths(sctx);
