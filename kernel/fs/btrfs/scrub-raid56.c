@@ -140,13 +140,10 @@ static int scrub_look_up(struct scrub_full_stripe *full)
 	struct scrub_member *parity = NULL;
 
 	for (int i = 0; i < map->num_stripes && !parity; i++) {
-		const int device = scrub_column_device(full, i);
-
-		if (i >= nr_data)
-			parity = full->members[device];
 		/* Parity of data on a missing device cannot be checked. */
-		else if (!map->stripes[device].dev->bdev)
+		if (i < nr_data && !map->stripes[scrub_column_device(full, i)].dev->bdev)
 			break;
+		parity = i < nr_data ? NULL : full->members[scrub_column_device(full, i)];
 	}
 
 	/* Paths only go forward, and are not valid after a commit. */
