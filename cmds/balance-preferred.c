@@ -170,7 +170,8 @@ static int run_balance(const struct run *run, struct btrfs_policy_fs *fs, bool j
 	progress_begin(&progress, args->progress);
 	/*
 	 * The first signal ends the balance after the chunk that is being moved, a second one
-	 * at once, but not while the kernel moves a chunk: only SIGKILL does.  SIGHUP comes when the terminal goes away.
+	 * at once, but not while the kernel moves a chunk: only SIGKILL does.  SIGHUP comes
+	 * when the terminal goes away.
 	 */
 	catch_interrupt(SIGINT);
 	catch_interrupt(SIGTERM);

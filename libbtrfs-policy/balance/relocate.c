@@ -69,7 +69,8 @@ int bp_relocate(struct btrfs_policy_fs *fs, const struct btrfs_policy_chunk *chu
 		return bp_canceled(fs, *paused);
 	/* A balance that was paused after the check. */
 	if (ret == -EINPROGRESS)
-		return bp_error(fs, -EBUSY, "cannot move chunks of '%s': another balance is running or paused; wait for it, or run 'btrfs balance cancel'",
+		return bp_error(fs, -EBUSY,
+				"cannot move chunks of '%s': another balance is running or paused; wait for it, or run 'btrfs balance cancel'",
 				fs->mount_point);
 	if (ret == -EBUSY) {
 		bp_error(fs, ret,

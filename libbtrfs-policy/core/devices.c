@@ -234,8 +234,9 @@ BP_PUBLIC int btrfs_policy_device_select(struct btrfs_policy_fs *fs, const char 
 			list[found++] = fs->devices[i].pub.devid;
 	}
 	if (!found)
-		return bp_error(fs, -ENODEV, "'%s' is not a device of '%s'; 'btrfs device policy show' lists them", word,
-				fs->mount_point);
+		return bp_error(fs, -ENODEV,
+				"'%s' is not a device of '%s'; 'btrfs device policy show' lists them",
+				word, fs->mount_point);
 	*devids = bp_steal(list);
 	*count = found;
 	return 0;

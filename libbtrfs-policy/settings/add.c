@@ -35,7 +35,7 @@ btrfs_policy_additions_at(const struct btrfs_policy_additions *additions, size_t
 
 /* ---- Checking ----------------------------------------------------------- */
 
-/* A seed is read-only and takes devices: its first own one, which stores everything at first. */
+/* A seed is mounted read-only, and yet takes a device: that stores everything at first. */
 static int check_read_only(struct btrfs_policy_fs *fs, enum btrfs_policy_role role)
 {
 	bool writeable = false;

@@ -20,7 +20,7 @@ static const struct bp_setting settings[] = {
 	{
 		.pub = { "rot-penalty", "rotational penalty", BTRFS_POLICY_SCOPE_FS,
 			 "read_policies/roundrobin_rot_nonlocal_inc", "0..1000",
-			 "extra cost of a read elsewhere on a rotational device",
+			 "extra cost of a non-sequential read on a rotational device",
 			 "penalties" },
 		.parse = bp_parse_penalty,
 		.to_file = bp_file_same,
@@ -29,7 +29,7 @@ static const struct bp_setting settings[] = {
 	{
 		.pub = { "nonrot-penalty", "non-rotational penalty", BTRFS_POLICY_SCOPE_FS,
 			 "read_policies/roundrobin_nonrot_nonlocal_inc", "0..1000",
-			 "extra cost of a read elsewhere on a non-rotational device",
+			 "extra cost of a non-sequential read on a non-rotational device",
 			 "penalties" },
 		.parse = bp_parse_penalty,
 		.to_file = bp_file_same,
@@ -56,7 +56,7 @@ static const struct bp_setting settings[] = {
 	{
 		.pub = { "role", "role", BTRFS_POLICY_SCOPE_DEVICE, BP_FILE_ROLE,
 			 "data-preferred|metadata-preferred|data-only|metadata-only",
-			 "use that the device is meant for", "roles-set" },
+			 "role of the device in chunk allocation", "roles-set" },
 		.parse = bp_parse_role,
 	},
 };

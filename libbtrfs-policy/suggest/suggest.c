@@ -285,10 +285,10 @@ static int suggest_reads(struct btrfs_policy_fs *fs, struct btrfs_policy_suggest
 	if (!suggestion->fast || !suggestion->slow || !bp_capable(fs, "penalties"))
 		return ret ? ret : want_readahead(fs, suggestion);
 	if (!ret)
-		ret = want(fs, suggestion, "rot-penalty", "1", "moving the head of a disk takes time");
+		ret = want(fs, suggestion, "rot-penalty", "1", "a seek delays the read");
 	if (!ret)
 		ret = want(fs, suggestion, "nonrot-penalty", "0",
-			   "an SSD reads at any place equally fast");
+			   "an SSD has no seek time");
 	return ret ? ret : want_readahead(fs, suggestion);
 }
 

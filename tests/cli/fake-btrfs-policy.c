@@ -12,10 +12,8 @@
 #include <sys/utsname.h>
 
 #include "cmds/commands.h"
+#include "tests/cli/recorded-machine.h"
 #include "tests/unit/lib/fake.h"
-
-/* Types of the device item as they are on disk. */
-enum { DISK_DATA_PREFERRED, DISK_METADATA_PREFERRED, DISK_METADATA_ONLY, DISK_DATA_ONLY };
 
 static struct fake machine;
 
@@ -466,68 +464,6 @@ static const struct {
 	{ "etc-full", make_etc_full },
 };
 
-/* The machines that tests/data/sysfs was recorded on, with the results of ioctls. */
-static const struct {
-	const char *tree;
-	enum fake_kernel kernel;
-} recorded[] = {
-	{ "stock", FAKE_STOCK },
-	{ "device-role", FAKE_OURS },
-	{ "allocation-hint", FAKE_HINT },
-	{ "device-role-experimental", FAKE_OURS },
-	{ "experimental-read-policy", FAKE_UPSTREAM },
-};
-
-/* Two disks that hold everything, and two SSDs that came later; the file system as on disk. */
-static void make_grown(enum fake_kernel kernel)
-{
-	bool tagged = kernel == FAKE_HINT || kernel == FAKE_OURS;
-
-	fake_init(&machine, kernel);
-	for (int i = 0; i < 4; i++)
-		fake_add_device(&machine, i < 2 ? 1000 * GiB : 100 * GiB,
-				tagged && i > 1 ? DISK_METADATA_ONLY : DISK_DATA_PREFERRED, i < 2);
-	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_SYSTEM | BTRFS_BLOCK_GROUP_RAID1, 32 * MiB,
-		       16384, 2, 1, 2);
-	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_METADATA | BTRFS_BLOCK_GROUP_RAID1, GiB,
-		       700 * MiB, 2, 1, 2);
-	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_DATA | BTRFS_BLOCK_GROUP_RAID1, GiB, GiB, 2,
-		       1, 2);
-	strcpy(machine.saved, "# by hand\nreadahead = 8M\nread-policy = pid\n");
-}
-
-/* The roles of the devices have to match the recording. */
-static bool same_roles(void)
-{
-	char name[96], ours[160], theirs[160];
-
-	for (size_t i = 0; i < 2 * machine.device_count; i++) {
-		snprintf(name, sizeof(name), FAKE_FSID "/devinfo/%zu/%s", i / 2 + 1,
-			 i % 2 ? "role" : "type");
-		if (fake_recorded_read(&machine, name, theirs, sizeof(theirs)))
-			continue;
-		if (fake_sysfs_read(&machine, name, ours, sizeof(ours)) || strcmp(ours, theirs))
-			return false;
-	}
-	machine.calls = 0;
-	return true;
-}
-
-static int make_recorded(const char *tree)
-{
-	char path[4096];
-
-	for (size_t i = 0; i < BP_ARRAY_SIZE(recorded); i++) {
-		if (strcmp(recorded[i].tree, tree))
-			continue;
-		make_grown(recorded[i].kernel);
-		snprintf(path, sizeof(path), "%s/tests/data/sysfs/%s.txt", getenv("top_srcdir"),
-			 tree);
-		return fake_load_tree(&machine, path) || !same_roles() ? -EINVAL : 0;
-	}
-	return -ENOENT;
-}
-
 /* The linker replaces the functions that the commands call by these. */
 struct btrfs_policy_fs *__wrap_btrfs_policy_fs_new(void);
 int __wrap_uname(struct utsname *name);
@@ -607,7 +543,7 @@ int main(int argc, char **argv)
 	const char *wanted = getenv("FAKE") ? getenv("FAKE") : "ours";
 	const char *fail_at = getenv("FAKE_FAIL_AT");
 
-	if (strncmp(wanted, "tree:", 5) == 0 && make_recorded(wanted + 5) == 0)
+	if (strncmp(wanted, "tree:", 5) == 0 && make_recorded(&machine, wanted + 5) == 0)
 		return run_and_tell(argc, argv);
 	for (size_t i = 0; i < BP_ARRAY_SIZE(machines); i++) {
 		if (strcmp(machines[i].name, wanted))

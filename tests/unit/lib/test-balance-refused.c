@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The run where the kernel finds no space for a chunk: the others are moved, it is
- * tried again after them, and the run ends when no chunk moves any more.
+ * The run where the kernel refuses a chunk: without space for it the others are moved
+ * and it is tried again after them; with a block that cannot be read it is left.  And
+ * where a remount forbids the rest of the run.
  * The order without refusals is light, full, system, data.
  */
 #include "balance-run.h"
@@ -321,6 +322,78 @@ static void enough_devices_are_left(void **state)
 	assert_true(fake.balances > 0);
 }
 
+/* ---- A chunk that cannot be read, and a remount ------------------------- */
+
+static void ignore_roles(void)
+{
+	fake.ignores_roles = true;
+}
+
+static void mount_read_only(void)
+{
+	fake.read_only = true;
+}
+
+/* The run does not go on without what it needs. */
+static void remounted_meanwhile(void **state)
+{
+	const struct btrfs_policy_balance_options options = { .unenforced = true };
+	struct result result;
+
+	meanwhile.when = 1;
+	meanwhile.what = ignore_roles;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, -EOPNOTSUPP);
+	assert_int_equal(result.report.end, BTRFS_POLICY_END_FAILED);
+	assert_has(result.error, "nodevice_roles");
+	/* The second one was on its way. */
+	assert_int_equal(fake.balances, 2);
+	setup(NULL);
+	meanwhile.when = 1;
+	meanwhile.what = ignore_roles;
+	assert_int_equal(run(&options, 0).ret, 0);
+	setup(NULL);
+	meanwhile.when = 1;
+	meanwhile.what = mount_read_only;
+	assert_int_equal(run(NULL, 0).ret, -EROFS);
+	assert_int_equal(fake.balances, 2);
+}
+
+/* The others are moved, it is tried once, and at the end it is named. */
+static void an_unreadable_chunk_is_left(void **state)
+{
+	const uint64_t light = fake.chunks[2].logical;
+	struct result result;
+	char name[32];
+
+	snprintf(name, sizeof(name), "chunk %llu of", (unsigned long long)light);
+	fake.balance_special = 1;
+	fake.balance_result = -EIO;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, -EIO);
+	assert_int_equal(result.report.end, BTRFS_POLICY_END_FAILED);
+	assert_int_equal(fake.balances, 4);
+	assert_int_equal(result.report.relocated, 3);
+	assert_int_equal(result.report.still_misplaced, 1);
+	assert_has(result.error, name);
+	assert_has(result.error, "btrfs scrub start -B");
+	assert_has(result.text, "1 chunk stays misplaced");
+}
+
+/* The read error is the reason, not the read-only mount that it led to. */
+static void it_makes_the_kernel_give_up(void **state)
+{
+	struct result result;
+
+	meanwhile.what = mount_read_only;
+	fake.balance_special = 1;
+	fake.balance_result = -EIO;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, -EIO);
+	assert_int_equal(fake.balances, 1);
+	assert_has(result.error, "btrfs scrub start -B");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +413,9 @@ int main(void)
 		cmocka_unit_test_setup(refused_when_it_is_finished, name_chunks),
 		cmocka_unit_test_setup(copies_would_be_lost, name_chunks),
 		cmocka_unit_test_setup(enough_devices_are_left, name_chunks),
+		cmocka_unit_test_setup(remounted_meanwhile, setup),
+		cmocka_unit_test_setup(an_unreadable_chunk_is_left, setup),
+		cmocka_unit_test_setup(it_makes_the_kernel_give_up, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

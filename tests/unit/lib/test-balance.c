@@ -94,41 +94,6 @@ static void roles_change_meanwhile(void **state)
 	assert_int_equal(result.report.still_misplaced, 0);
 }
 
-static void ignore_roles(void)
-{
-	fake.ignores_roles = true;
-}
-
-static void mount_read_only(void)
-{
-	fake.read_only = true;
-}
-
-/* The run does not go on without what it needs. */
-static void remounted_meanwhile(void **state)
-{
-	const struct btrfs_policy_balance_options options = { .unenforced = true };
-	struct result result;
-
-	meanwhile.when = 1;
-	meanwhile.what = ignore_roles;
-	result = run(NULL, 0);
-	assert_int_equal(result.ret, -EOPNOTSUPP);
-	assert_int_equal(result.report.end, BTRFS_POLICY_END_FAILED);
-	assert_has(result.error, "nodevice_roles");
-	/* The second one was on its way. */
-	assert_int_equal(fake.balances, 2);
-	setup(NULL);
-	meanwhile.when = 1;
-	meanwhile.what = ignore_roles;
-	assert_int_equal(run(&options, 0).ret, 0);
-	setup(NULL);
-	meanwhile.when = 1;
-	meanwhile.what = mount_read_only;
-	assert_int_equal(run(NULL, 0).ret, -EROFS);
-	assert_int_equal(fake.balances, 2);
-}
-
 static void roles_change_while_it_waits(void **state)
 {
 	const struct btrfs_policy_balance_options options = { .enqueue = true };
@@ -294,41 +259,6 @@ static void ends_with_what_the_kernel_says(void **state)
 		assert_int_equal(result.report.still_misplaced, 2);
 		assert_has(result.text, "2 chunks stay misplaced");
 	}
-}
-
-/* The others are moved, it is tried once, and at the end it is named. */
-static void an_unreadable_chunk_is_left(void **state)
-{
-	const uint64_t light = fake.chunks[2].logical;
-	struct result result;
-	char name[32];
-
-	snprintf(name, sizeof(name), "chunk %llu of", (unsigned long long)light);
-	fake.balance_special = 1;
-	fake.balance_result = -EIO;
-	result = run(NULL, 0);
-	assert_int_equal(result.ret, -EIO);
-	assert_int_equal(result.report.end, BTRFS_POLICY_END_FAILED);
-	assert_int_equal(fake.balances, 4);
-	assert_int_equal(result.report.relocated, 3);
-	assert_int_equal(result.report.still_misplaced, 1);
-	assert_has(result.error, name);
-	assert_has(result.error, "btrfs scrub start -B");
-	assert_has(result.text, "1 chunk stays misplaced");
-}
-
-/* The read error is the reason, not the read-only mount that it led to. */
-static void it_makes_the_kernel_give_up(void **state)
-{
-	struct result result;
-
-	meanwhile.what = mount_read_only;
-	fake.balance_special = 1;
-	fake.balance_result = -EIO;
-	result = run(NULL, 0);
-	assert_int_equal(result.ret, -EIO);
-	assert_int_equal(fake.balances, 1);
-	assert_has(result.error, "btrfs scrub start -B");
 }
 
 /* ---- Other operations --------------------------------------------------- */
@@ -635,7 +565,6 @@ int main(void)
 		cmocka_unit_test_setup(limit, setup),
 		cmocka_unit_test_setup(stopped_by_the_callback, setup),
 		cmocka_unit_test_setup(roles_change_meanwhile, setup),
-		cmocka_unit_test_setup(remounted_meanwhile, setup),
 		cmocka_unit_test_setup(roles_change_while_it_waits, setup),
 		cmocka_unit_test_setup(the_first_floor_holds_to_the_end, setup),
 		cmocka_unit_test_setup(what_comes_meanwhile_is_moved, setup),
@@ -644,8 +573,6 @@ int main(void)
 		cmocka_unit_test_setup(rounds_end, setup),
 		cmocka_unit_test_setup(a_round_in_vain_is_the_last, setup),
 		cmocka_unit_test_setup(ends_with_what_the_kernel_says, setup),
-		cmocka_unit_test_setup(an_unreadable_chunk_is_left, setup),
-		cmocka_unit_test_setup(it_makes_the_kernel_give_up, setup),
 		cmocka_unit_test_setup(another_operation_is_named, setup),
 		cmocka_unit_test_setup(enqueued, setup),
 		cmocka_unit_test_setup(stopped_while_waiting, setup),

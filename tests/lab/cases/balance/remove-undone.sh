@@ -12,7 +12,7 @@ try 'two devices are full' lab_take_all "$LAB_MNT/full"
 try 'a third one' btrfs -q device add -f -K /dev/labdc "$LAB_MNT"
 try 'a file there' fallocate -l 100M "$LAB_MNT/file"
 for step in 'device remove 3' 'filesystem resize 3:300M'; do
-	refuse "$step has no space for what is there" btrfs $step "$LAB_MNT"
+	refuse "$step fails for lack of space" btrfs $step "$LAB_MNT"
 	try "after it, there is space for a file" fallocate -l 1500M "$LAB_MNT/new"
 	try 'delete it' rm -f "$LAB_MNT/new"
 	sync

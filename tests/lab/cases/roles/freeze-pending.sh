@@ -30,9 +30,9 @@ done
 try 'another one, directly after its commit' role 2 metadata-preferred
 try freeze fsfreeze -f "$LAB_MNT"
 is "$(on_disk /dev/labdb dev_item.type)" "$(on_disk /dev/labda dev_item.type)" 'both are on disk'
-isnt=$(on_disk /dev/labdb dev_item.type)
-[ "$isnt" != 0 ]
-result $? "a role is there ($isnt)"
+type=$(on_disk /dev/labdb dev_item.type)
+[ "$type" != 0 ]
+result $? "a role is there ($type)"
 try thaw fsfreeze -u "$LAB_MNT"
 try 'unmount' umount "$LAB_MNT"
 done_testing
