@@ -14,12 +14,8 @@
 
 #include <linux/blkdev.h>
 #include <linux/err.h>
-#include "bio.h"
-#include "block-group.h"
 #include "btrfs_inode.h"
-#include "disk-io.h"
 #include "extent_io.h"
-#include "volumes.h"
 
 static inline bool bdev_rot(struct block_device *bdev)
 {
@@ -35,13 +31,7 @@ static inline struct btrfs_inode *btrfs_iget_inode(u64 ino, struct btrfs_root *r
 
 #define btrfs_iget	btrfs_iget_inode
 
-/* The older functions do without some of the arguments. */
-#define btrfs_bio_alloc(nr_vecs, opf, inode, offset, end_io, private)	\
-	btrfs_bio_alloc(nr_vecs, opf, (inode)->root->fs_info, end_io, private)
-#define btrfs_buffer_uptodate(eb, generation, check)			\
-	btrfs_buffer_uptodate(eb, generation, !(check))
-#define btrfs_create_chunk(trans, space_info, flags)			\
-	btrfs_create_chunk(trans, flags)
+/* The older function does without the last argument. */
 #define btrfs_readahead_tree_block(info, bytenr, owner, generation, level, key) \
 	btrfs_readahead_tree_block(info, bytenr, owner, generation, level)
 

@@ -214,17 +214,18 @@ void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 {
 	const enum btrfs_role_kind kind = btrfs_role_kind(bg_flags);
 	const struct btrfs_role_devices *roles = fs_info->fs_devices->role_sums.roles;
+	const bool spilled = is_spilled(infos, nr, roles[kind].devices +
+					roles[kind | BTRFS_ROLE_EXCLUDE_OTHER].devices);
 	struct btrfs_space_info *space_info;
 
 	lockdep_assert_held(&fs_info->chunk_mutex);
 
-	if (!is_spilled(infos, nr, roles[kind].devices +
-			roles[kind | BTRFS_ROLE_EXCLUDE_OTHER].devices))
-		return;
-
 	/* Else each extent would try to allocate a new chunk. */
 	if (!(bg_flags & BTRFS_BLOCK_GROUP_SYSTEM))
-		WRITE_ONCE(fs_info->roles.spilled_at[kind], first_avail(roles, kind));
+		WRITE_ONCE(fs_info->roles.spilled_at[kind],
+			   spilled ? first_avail(roles, kind) : 0);
+	if (!spilled)
+		return;
 
 	space_info = btrfs_find_space_info(fs_info, bg_flags);
 	spin_lock(&space_info->lock);
@@ -256,7 +257,7 @@ bool btrfs_device_role_last_resort(struct btrfs_fs_info *fs_info, u64 flags)
 	int ret;
 
 	/* Blocks of the chunk tree are wanted under chunk_mutex. */
-	if (!trans || flags & BTRFS_BLOCK_GROUP_SYSTEM || btrfs_is_zoned(fs_info))
+	if (!trans || flags & BTRFS_BLOCK_GROUP_SYSTEM)
 		return false;
 	/* One chunk is enough for all that wait for it. */
 	if (!mutex_trylock(&fs_info->roles.last_resort_mutex)) {

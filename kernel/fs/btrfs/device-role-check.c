@@ -161,13 +161,16 @@ bool btrfs_device_role_allows_balance(struct btrfs_fs_info *fs_info,
 {
 	static const char * const types[] = { "data", "metadata", "system" };
 	const struct btrfs_balance_args * const args[] = { &bctl->data, &bctl->meta, &bctl->sys };
+	bool in_force;
 	u32 counts[2];
 
+	/* The balance is known: a change of roles after this heeds it. */
 	mutex_lock(&fs_info->chunk_mutex);
+	in_force = btrfs_device_roles_in_force(fs_info);
 	btrfs_device_role_count(fs_info, false, NULL, counts);
 	mutex_unlock(&fs_info->chunk_mutex);
 
-	for (int i = 0; i < ARRAY_SIZE(args); i++) {
+	for (int i = 0; in_force && i < ARRAY_SIZE(args); i++) {
 		const u64 target = convert_target(args[i]);
 		const u32 needed = most_demanding(target)->devs_min;
 

@@ -109,6 +109,7 @@ static void apply_types(struct btrfs_fs_info *fs_info, const struct role_request
 	smp_store_release(&fs_info->roles.generation, fs_info->roles.generation + 1);
 	btrfs_update_per_profile_avail(fs_info);
 	/* What was full may find space on other devices now. */
+	memset(fs_info->roles.spilled_at, 0, sizeof(fs_info->roles.spilled_at));
 	btrfs_clear_space_info_full(fs_info);
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# lab: --mem 2G --disk ssd:size=2G,seed=1
+# lab: --mem 2G --disk ssd:size=1280M,seed=1
 #
 # Zoned disks for data and an SSD without zones for metadata: chunks are zones
 # there, and roles hold all the same.  The disks are null_blk's, in memory.
@@ -52,6 +52,13 @@ try 'unmount' umount "$LAB_MNT"
 try 'mount again' lab_mount /dev/zone1
 is "$(btrfs device policy get role 3 "$LAB_MNT")" metadata-only 'the role is kept'
 is "$(lab_sum "$LAB_MNT/f")" "$sum" 'contents'
+is "$(lab_small_files "$LAB_MNT/small" 1000000 1500 12000)" 'No space left on device' 'the SSD is full'
+sync
+for i in $(seq 40); do
+	truncate -s 0 "$LAB_MNT/small/$i"
+	ln "$LAB_MNT/small/$i" "$LAB_MNT/link$i"
+done 2>/dev/null
+try 'it is still writable' lab_writable
 try 'unmount again' umount "$LAB_MNT"
 try 'btrfs check' btrfs check /dev/zone1
 done_testing
