@@ -161,6 +161,8 @@ static int fake_wipe(void *self, const char *path)
 	struct fake *fake = self;
 
 	FAKE_MAY_FAIL(fake);
+	if (fake->on_write)
+		fake->on_write(fake);
 	fake->signatures[devid_of(path)] = NULL;
 	return 0;
 }
@@ -174,6 +176,8 @@ static int fake_add(void *self, const char *path, enum btrfs_policy_role role)
 		return -ENOTTY;
 	if (!path)
 		return 0;
+	if (fake->on_write)
+		fake->on_write(fake);
 	if (++fake->add_calls == fake->add_fails_at)
 		return fake->add_result;
 	if (devid_of(path) != fake->device_count + 1)
@@ -207,6 +211,8 @@ static int fake_saved_write(void *self, const char *fsid, const char *text)
 	struct fake *fake = self;
 
 	FAKE_MAY_FAIL(fake);
+	if (fake->on_write)
+		fake->on_write(fake);
 	if (!fake->saved_locked)
 		return -ENOLCK;
 	if (fake->saved_error)

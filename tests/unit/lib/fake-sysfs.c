@@ -187,6 +187,8 @@ int fake_sysfs_write(void *self, const char *name, const char *text)
 	char leaf[16];
 
 	FAKE_MAY_FAIL(fake);
+	if (fake->on_write)
+		fake->on_write(fake);
 	device = device_of(fake, name, leaf);
 	if (device)
 		return write_type(device, text);

@@ -139,6 +139,7 @@ struct fake {
 	uint64_t clock;
 	unsigned int naps;
 	void (*on_nap)(struct fake *fake);
+	void (*on_write)(struct fake *fake); /* before each write, of a signature or a device too */
 	unsigned int syncs;
 };
 

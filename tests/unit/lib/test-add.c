@@ -196,6 +196,30 @@ static void checked_again_after_a_wait(void **state)
 	}
 }
 
+static unsigned int signals, halves;
+
+static void interrupt(struct fake *machine)
+{
+	raise(SIGINT);
+}
+
+/* A process that ends here leaves a device that is overwritten, and not added. */
+static void note_halves(int number)
+{
+	signals++;
+	halves += !fake.signatures[5] && fake.device_count == 4;
+}
+
+static void no_signal_arrives_amid_a_device(void **state)
+{
+	fake.on_write = interrupt;
+	signal(SIGINT, note_halves);
+	assert_int_equal(add(BTRFS_POLICY_ROLE_METADATA_ONLY, BTRFS_POLICY_FORCE).ret, 0);
+	signal(SIGINT, SIG_DFL);
+	assert_int_equal(signals, COUNT);
+	assert_int_equal(halves, 0);
+}
+
 /* For each call that fails: the error lists all changes that remain. */
 static void nth_call_fails(void **state)
 {
@@ -235,7 +259,7 @@ int main(void)
 		TEST(added_with_their_role), TEST(dry_run_touches_none),
 		TEST(all_are_checked_first), TEST(the_rest_is_told), TEST(kernels_without_it),
 		TEST(checked_again_after_a_wait), TEST(nth_call_fails), TEST(read_only_is_refused_first),
-		TEST(a_seed_takes_roles_that_exclude_nothing),
+		TEST(a_seed_takes_roles_that_exclude_nothing), TEST(no_signal_arrives_amid_a_device),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
