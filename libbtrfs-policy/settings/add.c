@@ -35,16 +35,37 @@ btrfs_policy_additions_at(const struct btrfs_policy_additions *additions, size_t
 
 /* ---- Checking ----------------------------------------------------------- */
 
+/*
+ * 1, 0, or -errno.  No file of sysfs tells: to the kernel it is the flag in the superblock
+ * of a device of this file system, not of one that this was made from.
+ */
+static int is_seed(struct btrfs_policy_fs *fs)
+{
+	for (size_t i = 0; i < fs->device_count; i++) {
+		const char *path = fs->devices[i].pub.path;
+		char fsid[BP_FSID_LENGTH];
+		uint64_t flags;
+		int ret = path ? fs->ops->superblock(fs->backend, path, fsid, &flags) : 0;
+
+		if (ret)
+			return bp_failed(fs, ret, "cannot read the superblock of '%s'", path);
+		if (path && flags & BTRFS_SUPER_FLAG_SEEDING && !strcmp(fsid, fs->fsid))
+			return 1;
+	}
+	return 0;
+}
+
 /* A seed is mounted read-only, and yet takes a device: that stores everything at first. */
 static int check_read_only(struct btrfs_policy_fs *fs, enum btrfs_policy_role role)
 {
-	bool writeable = false;
+	int ret;
 
 	if (!fs->info.read_only)
 		return 0;
-	for (size_t i = 0; i < fs->device_count; i++)
-		writeable = writeable || fs->devices[i].writeable;
-	if (writeable)
+	ret = is_seed(fs);
+	if (ret < 0)
+		return ret;
+	if (!ret)
 		return bp_error(fs, -EROFS,
 				"cannot add a device to '%s': it is mounted read-only; mount it read-write first",
 				fs->mount_point);

@@ -143,6 +143,18 @@ static int fake_device_number(void *self, const char *path, uint64_t *number)
 	return 0;
 }
 
+static int fake_superblock(void *self, const char *path, char *fsid, uint64_t *flags)
+{
+	struct fake *fake = self;
+
+	FAKE_MAY_FAIL(fake);
+	strcpy(fsid, FAKE_FSID);
+	if (fake->seed_of_other)
+		fsid[0] = 'f';
+	*flags = fake->seed ? BTRFS_SUPER_FLAG_SEEDING : 0;
+	return 0;
+}
+
 static int fake_probe_new(void *self, const char *path, char **signature)
 {
 	struct fake *fake = self;
@@ -287,6 +299,7 @@ const struct bp_backend fake_backend = {
 	.sysfs_write = fake_sysfs_write,
 	.device_number = fake_device_number,
 	.properties = fake_properties,
+	.superblock = fake_superblock,
 	.probe_new = fake_probe_new,
 	.wipe = fake_wipe,
 	.add_device = fake_add,

@@ -106,7 +106,7 @@ static int read_leaf(const struct fake *fake, const struct fake_device *device, 
 	else if (!strcmp(leaf, "missing"))
 		snprintf(buf, size, "%d", device->missing);
 	else
-		snprintf(buf, size, "%d", !device->missing && !fake->seed);
+		snprintf(buf, size, "%d", !device->missing && !fake->seed && !fake->write_protected);
 	return 0;
 }
 

@@ -65,7 +65,9 @@ struct fake {
 	struct fake_file files[FAKE_FILES];
 	size_t file_count;
 	bool read_only;
-	bool seed; /* no device is writeable */
+	bool write_protected; /* no device is writeable */
+	bool seed; /* and the superblocks say that it is one */
+	bool seed_of_other; /* they have the FSID of another file system */
 	bool unprivileged;
 	bool group_tree;
 	bool remap_tree; /* items of block groups are longer */

@@ -153,6 +153,23 @@ static void a_seed_takes_roles_that_exclude_nothing(void **state)
 	assert_int_equal(add(BTRFS_POLICY_ROLE_DATA_PREFERRED, BTRFS_POLICY_FORCE).ret, 0);
 }
 
+/* The kernel takes no device then: whatever is on one must not be lost. */
+static void write_protected_is_no_seed(void **state)
+{
+	struct result result;
+
+	fake.read_only = fake.write_protected = true;
+	result = add(BTRFS_POLICY_ROLE_METADATA_PREFERRED, BTRFS_POLICY_FORCE);
+	assert_int_equal(result.ret, -EROFS);
+	assert_has(result.error, "mount it read-write first");
+	assert_non_null(fake.signatures[5]);
+	assert_int_equal(add(BTRFS_POLICY_ROLE_DATA_ONLY, BTRFS_POLICY_FORCE).ret, -EROFS);
+	/* The devices of its own are missing, only those of its seed are there. */
+	fake.seed = fake.seed_of_other = true;
+	assert_int_equal(add(BTRFS_POLICY_ROLE_DATA_PREFERRED, BTRFS_POLICY_FORCE).ret, -EROFS);
+	assert_non_null(fake.signatures[5]);
+}
+
 static void sign_it(struct fake *machine)
 {
 	machine->signatures[6] = "LVM2_member";
@@ -259,7 +276,8 @@ int main(void)
 		TEST(added_with_their_role), TEST(dry_run_touches_none),
 		TEST(all_are_checked_first), TEST(the_rest_is_told), TEST(kernels_without_it),
 		TEST(checked_again_after_a_wait), TEST(nth_call_fails), TEST(read_only_is_refused_first),
-		TEST(a_seed_takes_roles_that_exclude_nothing), TEST(no_signal_arrives_amid_a_device),
+		TEST(a_seed_takes_roles_that_exclude_nothing), TEST(write_protected_is_no_seed),
+		TEST(no_signal_arrives_amid_a_device),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
