@@ -35,26 +35,6 @@ btrfs_policy_additions_at(const struct btrfs_policy_additions *additions, size_t
 
 /* ---- Checking ----------------------------------------------------------- */
 
-/*
- * 1, 0, or -errno.  No file of sysfs tells: to the kernel it is the flag in the superblock
- * of a device of this file system, not of one that this was made from.
- */
-static int is_seed(struct btrfs_policy_fs *fs)
-{
-	for (size_t i = 0; i < fs->device_count; i++) {
-		const char *path = fs->devices[i].pub.path;
-		char fsid[BP_FSID_LENGTH];
-		uint64_t flags;
-		int ret = path ? fs->ops->superblock(fs->backend, path, fsid, &flags) : 0;
-
-		if (ret)
-			return bp_failed(fs, ret, "cannot read the superblock of '%s'", path);
-		if (path && flags & BTRFS_SUPER_FLAG_SEEDING && !strcmp(fsid, fs->fsid))
-			return 1;
-	}
-	return 0;
-}
-
 /* A seed is mounted read-only, and yet takes a device: that stores everything at first. */
 static int check_read_only(struct btrfs_policy_fs *fs, enum btrfs_policy_role role)
 {
@@ -62,7 +42,7 @@ static int check_read_only(struct btrfs_policy_fs *fs, enum btrfs_policy_role ro
 
 	if (!fs->info.read_only)
 		return 0;
-	ret = is_seed(fs);
+	ret = bp_is_seed(fs);
 	if (ret < 0)
 		return ret;
 	if (!ret)

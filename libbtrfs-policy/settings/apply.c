@@ -140,8 +140,8 @@ static int check_value(struct btrfs_policy_fs *fs, struct bp_change *change, con
 		return ret;
 	if (is_role(change) && fs->info.read_only)
 		return bp_error(fs, -EROFS,
-				"cannot change roles of '%s': it is mounted read-only; mount it read-write first",
-				fs->mount_point);
+				"cannot change roles of '%s': it is mounted read-only; %s",
+				fs->mount_point, bp_read_only_advice(fs));
 	ret = bp_setting_read(fs, setting, change->pub.devid, &old);
 	change->pub.old_value = old;
 	return ret;

@@ -170,6 +170,30 @@ static void write_protected_is_no_seed(void **state)
 	assert_non_null(fake.signatures[5]);
 }
 
+/* A seed cannot be mounted read-write before it has another device. */
+static void roles_of_a_seed_need_a_device_first(void **state)
+{
+	struct btrfs_policy_request *request = btrfs_policy_request_new();
+	struct btrfs_policy_balance_options options = { .size = sizeof(options) };
+	struct btrfs_policy_changes *changes = NULL;
+	struct btrfs_policy_fs *fs;
+
+	assert_int_equal(btrfs_policy_request_add(request, "role", 1, "data-only"), 0);
+	for (int seed = 0; seed < 2; seed++) {
+		const char *advice = seed ? "it is a seed: add a device" : "mount it read-write first";
+
+		fake.read_only = true;
+		fake.seed = seed;
+		fs = fake_open(&fake);
+		assert_int_equal(btrfs_policy_apply(fs, request, 0, &changes), -EROFS);
+		assert_has(btrfs_policy_fs_error(fs), advice);
+		assert_int_equal(btrfs_policy_balance_check(fs, &options), -EROFS);
+		assert_has(btrfs_policy_fs_error(fs), advice);
+		btrfs_policy_fs_unref(fs);
+	}
+	btrfs_policy_request_free(request);
+}
+
 static void sign_it(struct fake *machine)
 {
 	machine->signatures[6] = "LVM2_member";
@@ -277,6 +301,7 @@ int main(void)
 		TEST(all_are_checked_first), TEST(the_rest_is_told), TEST(kernels_without_it),
 		TEST(checked_again_after_a_wait), TEST(nth_call_fails), TEST(read_only_is_refused_first),
 		TEST(a_seed_takes_roles_that_exclude_nothing), TEST(write_protected_is_no_seed),
+		TEST(roles_of_a_seed_need_a_device_first),
 		TEST(no_signal_arrives_amid_a_device),
 	};
 
