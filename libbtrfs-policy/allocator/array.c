@@ -8,30 +8,6 @@
 #include "allocator/array.h"
 #include "core/base.h"
 
-struct bp_candidate *bp_array_new(const struct bp_candidate *candidates, size_t count)
-{
-	struct bp_candidate *array = calloc(count + 1, sizeof(*array));
-
-	if (!array)
-		return NULL;
-	for (size_t i = 0; i < count; i++) {
-		struct bp_candidate *candidate = &array[i];
-
-		*candidate = candidates[i];
-		candidate->free_space = candidate->hole = 0;
-		candidate->holes = calloc(1, sizeof(*candidate->holes));
-		if (candidate->holes && candidate->size <= BP_DEVICE_RESERVED)
-			continue;
-		candidate->free_space = candidate->hole = candidate->size - BP_DEVICE_RESERVED;
-		if (!candidate->holes ||
-		    bp_holes_add(candidate->holes, BP_DEVICE_RESERVED, candidate->free_space)) {
-			bp_array_free(array, count);
-			return NULL;
-		}
-	}
-	return array;
-}
-
 void bp_array_free(struct bp_candidate *array, size_t count)
 {
 	for (size_t i = 0; array && i < count; i++) {
@@ -61,6 +37,31 @@ static int change(struct bp_candidate *array, size_t count, uint64_t devid, uint
 		candidate->free_space -= length < candidate->free_space ? length :
 									  candidate->free_space;
 	return ret;
+}
+
+struct bp_candidate *bp_array_new(const struct bp_candidate *candidates, size_t count)
+{
+	struct bp_candidate *array = calloc(count + 1, sizeof(*array));
+	int ret = array ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !ret && i < count; i++) {
+		struct bp_candidate *candidate = &array[i];
+		uint64_t start, length;
+
+		*candidate = candidates[i];
+		candidate->free_space = candidate->hole = candidate->size;
+		candidate->holes = calloc(1, sizeof(*candidate->holes));
+		ret = candidate->holes ? bp_holes_add(candidate->holes, 0, candidate->size) : -ENOMEM;
+		for (size_t j = 0; !ret && j < BP_RESERVED_RANGES; j++) {
+			length = bp_candidate_reserved(candidate, j, &start);
+			if (length)
+				ret = change(array, i + 1, candidate->devid, start, length, true);
+		}
+	}
+	if (!ret)
+		return array;
+	bp_array_free(array, count);
+	return NULL;
 }
 
 int bp_array_use(struct bp_candidate *array, size_t count, const struct btrfs_policy_chunk *chunk)

@@ -97,13 +97,19 @@ bp_placement_find(const struct btrfs_policy_placement *placement, uint64_t logic
 uint64_t bp_placement_free_in(const struct btrfs_policy_placement *placement,
 			      const struct btrfs_policy_chunk *chunk)
 {
-	return placement->zoned || chunk->used > chunk->length ? 0 : chunk->length - chunk->used;
+	return placement->zone || chunk->used > chunk->length ? 0 : chunk->length - chunk->used;
 }
 
 /* ---- Usage -------------------------------------------------------------- */
 
-static int read_zoned(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
+/* Bytes of the shortest and the longest zone that the kernel mounts. */
+#define ZONE_MIN (4ULL << 20)
+#define ZONE_MAX (8ULL << 30)
+
+/* The kernel makes each stripe as long as a zone, also on devices without zones. */
+static int read_zone(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
 {
+	const struct btrfs_policy_chunk *first = placement->chunks;
 	_cleanup_free_ char *name = bp_sysfs_name(fs, "features/zoned", 0);
 	int ret = name ? fs->ops->sysfs_exists(fs->backend, name) : -ENOMEM;
 
@@ -111,8 +117,15 @@ static int read_zoned(struct btrfs_policy_fs *fs, struct btrfs_policy_placement 
 		return bp_nomem(fs);
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot search for '/sys/fs/btrfs/%s'", name);
-	placement->zoned = ret;
-	return 0;
+	if (!ret || !placement->chunk_count)
+		return 0;
+	placement->zone = first->stripe_length;
+	if (placement->zone >= ZONE_MIN && placement->zone <= ZONE_MAX)
+		return 0;
+	return bp_error(fs, -EUCLEAN,
+			"stripes of chunk %llu of '%s' have %llu bytes, which no zone of a zoned file system has",
+			(unsigned long long)first->logical, fs->mount_point,
+			(unsigned long long)first->stripe_length);
 }
 
 static int take_block_group(struct btrfs_policy_fs *fs, const struct btrfs_key *key, const void *data,
@@ -180,9 +193,10 @@ static int take_devices(struct btrfs_policy_fs *fs, struct btrfs_policy_placemen
 		placement->candidates[i] = (struct bp_candidate){
 			.devid = pub->devid, .size = pub->size,
 			.role = fs->info.mixed ? BTRFS_POLICY_ROLE_DATA_PREFERRED : pub->role,
-			.writeable = fs->devices[i].writeable,
-			.free_space = left > BP_DEVICE_RESERVED ? left - BP_DEVICE_RESERVED : 0,
+			.writeable = fs->devices[i].writeable, .zone = placement->zone,
 		};
+		placement->candidates[i].free_space =
+			bp_candidate_allocatable(&placement->candidates[i], left);
 	}
 	return 0;
 }
@@ -311,13 +325,13 @@ BP_PUBLIC int btrfs_policy_placement_read(struct btrfs_policy_fs *fs,
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return bp_nomem(fs);
-	ret = take_devices(fs, new);
-	if (!ret)
-		ret = bp_tree_walk(fs, BTRFS_CHUNK_TREE_OBJECTID, &first, &last, take_chunk, new);
+	ret = bp_tree_walk(fs, BTRFS_CHUNK_TREE_OBJECTID, &first, &last, take_chunk, new);
 	if (!ret)
 		ret = read_usage(fs, new);
 	if (!ret)
-		ret = read_zoned(fs, new);
+		ret = read_zone(fs, new);
+	if (!ret)
+		ret = take_devices(fs, new);
 	if (ret)
 		return ret;
 	/* The global reserve of metadata; older kernels do not show it. */

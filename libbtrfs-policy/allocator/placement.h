@@ -22,7 +22,7 @@ struct btrfs_policy_placement {
 	const struct bp_profile *assumed[BTRFS_POLICY_KINDS]; /* for new chunks; NULL: as is */
 	uint64_t global_reserve; /* bytes; 0: not known */
 	bool remap_tree; /* the feature is on */
-	bool zoned;
+	uint64_t zone; /* bytes; 0: not zoned */
 };
 
 /* placement.c; for tests also: classify and sum chunks that were added */

@@ -48,11 +48,70 @@ uint32_t bp_allowed_candidates(const struct bp_candidate *candidates, size_t cou
 	return allowed;
 }
 
-/* ---- Limits on a new chunk ---------------------------------------------- */
-
 static uint64_t min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
+}
+
+/* ---- Ranges without chunks ---------------------------------------------- */
+
+/*
+ * The first MiB.  With zones: those of the logs of superblocks, those where a device
+ * without zones has superblocks, and what is behind the last whole zone.
+ */
+uint64_t bp_candidate_reserved(const struct bp_candidate *candidate, size_t i, uint64_t *start)
+{
+	/* Three logs of two zones each, then the places. */
+	static const uint64_t supers[BP_RESERVED_RANGES - 1] = {
+		0, 512 * GIB, 4096 * GIB, 64 * MIB, 256 * GIB,
+	};
+	uint64_t zone = candidate->zone, end;
+
+	*start = 0;
+	if (!zone)
+		return i ? 0 : min_u64(BP_DEVICE_RESERVED, candidate->size);
+	*start = end = candidate->size - candidate->size % zone;
+	if (i == BP_ARRAY_SIZE(supers))
+		return candidate->size - end;
+	*start = supers[i] - supers[i] % zone;
+	/* The first log may include a place. */
+	if (*start >= end || (i && *start < 2 * zone))
+		return 0;
+	return min_u64(i < 3 ? 2 * zone : zone, end - *start);
+}
+
+uint64_t bp_candidate_allocatable(const struct bp_candidate *candidate, uint64_t unallocated)
+{
+	uint64_t reserved = 0, start;
+
+	for (size_t i = 0; i < BP_RESERVED_RANGES; i++)
+		reserved += bp_candidate_reserved(candidate, i, &start);
+	return unallocated > reserved ? unallocated - reserved : 0;
+}
+
+/* ---- Limits on a new chunk ---------------------------------------------- */
+
+/* Stripes of a chunk on so many devices that hold data rather than redundancy. */
+static uint32_t data_stripes(const struct btrfs_role_profile *limits, uint32_t devs)
+{
+	return (devs * limits->dev_stripes - limits->nparity) / limits->ncopies;
+}
+
+/* A stripe is a zone; a chunk takes at most a tenth of all bytes, or what its profile needs. */
+static void set_zoned_limits(struct btrfs_role_profile *limits, uint64_t zone, uint64_t total,
+			     uint64_t type)
+{
+	uint64_t share = total / 10, fewest = data_stripes(limits, limits->devs_min) * zone;
+
+	limits->max_stripe = zone;
+	if (!(type & BTRFS_BLOCK_GROUP_DATA))
+		limits->max_chunk = type & BTRFS_BLOCK_GROUP_SYSTEM ? 2 * zone : zone;
+	limits->max_chunk = min_u64(limits->max_chunk, share > fewest ? share : fewest);
+}
+
+static uint64_t zone_of(const struct bp_candidate *candidates, size_t count)
+{
+	return count ? candidates->zone : 0;
 }
 
 static void set_limits(struct btrfs_role_profile *limits, const struct bp_candidate *candidates,
@@ -86,6 +145,8 @@ static void set_limits(struct btrfs_role_profile *limits, const struct bp_candid
 	else
 		limits->max_chunk = total > 50 * GIB ? GIB : 256 * MIB;
 	limits->max_stripe = min_u64(limits->max_chunk, GIB);
+	if (zone_of(candidates, count))
+		set_zoned_limits(limits, zone_of(candidates, count), total, type);
 }
 
 /* ---- Selection ---------------------------------------------------------- */
@@ -100,7 +161,7 @@ uint64_t bp_candidate_free_space_for(const struct bp_candidate *candidate, uint6
 
 	if (!candidate->writeable || bp_excluded(candidate, type))
 		return 0;
-	if (!(type & BTRFS_BLOCK_GROUP_SYSTEM))
+	if (!(type & BTRFS_BLOCK_GROUP_SYSTEM) && !candidate->zone)
 		kept = btrfs_role_system_space(bp_role_core(candidate->role), candidate->size);
 	if (kept <= BP_DEVICE_RESERVED)
 		return candidate->free_space;
@@ -124,10 +185,14 @@ static uint32_t gather(const struct bp_candidate *candidates, size_t count, uint
 	for (size_t i = 0; i < count; i++) {
 		uint64_t offer = bp_candidate_offer(&candidates[i], type);
 
-		if (offer < STRIPE_UNIT * limits->dev_stripes)
+		if (offer < (candidates[i].zone ? candidates[i].zone : STRIPE_UNIT) * limits->dev_stripes)
 			continue;
 		info[found].dev = (void *)&candidates[i];
 		info[found].total_avail = candidates[i].free_space;
+		/* As in the kernel, with what is reserved; without zones that is the same for all. */
+		if (candidates[i].zone)
+			info[found].total_avail += candidates[i].size -
+				bp_candidate_allocatable(&candidates[i], candidates[i].size);
 		info[found].max_avail = min_u64(offer, limits->max_stripe * limits->dev_stripes);
 		info[found++].rank = rank_of(&candidates[i], type);
 	}
@@ -138,12 +203,6 @@ static uint32_t gather(const struct bp_candidate *candidates, size_t count, uint
 size_t bp_stripes_most(size_t candidates)
 {
 	return 2 * candidates;
-}
-
-/* Stripes of a chunk on so many devices that hold data rather than redundancy. */
-static uint32_t data_stripes(const struct btrfs_role_profile *limits, uint32_t devs)
-{
-	return (devs * limits->dev_stripes - limits->nparity) / limits->ncopies;
 }
 
 /* The length of a stripe that the kernel decides on for a chunk on these devices. */
@@ -165,19 +224,25 @@ int bp_select(const struct bp_candidate *candidates, size_t count, uint64_t type
 	      struct btrfs_policy_chunk *chunk, uint64_t *devids, uint64_t *hole)
 {
 	_cleanup_free_ struct btrfs_device_info *info = calloc(count, sizeof(*info));
+	const uint64_t zone = zone_of(candidates, count);
 	struct btrfs_role_profile limits;
+	uint64_t most;
 	uint32_t devs;
 
 	if (!info)
 		return -ENOMEM;
 	set_limits(&limits, candidates, count, type);
+	most = limits.max_chunk;
 	devs = gather(candidates, count, type, &limits, info);
 	devs = btrfs_role_select(info, devs, &limits);
+	/* The kernel takes fewer devices then, as it cannot make zones shorter. */
+	if (zone && devs >= limits.devs_min && data_stripes(&limits, devs) * zone > most)
+		devs = (most / zone * limits.ncopies + limits.nparity) / limits.dev_stripes;
 	if (devs < limits.devs_min)
 		return -ENOSPC;
 	*chunk = (struct btrfs_policy_chunk){
 		.type = type, .kind = bp_kind_of(type), .stripes = devs * limits.dev_stripes,
-		.stripe_length = stripe_length(&limits, info, devs),
+		.stripe_length = zone ? zone : stripe_length(&limits, info, devs),
 		.devids = devids,
 	};
 	chunk->length = chunk->stripe_length * data_stripes(&limits, devs);
@@ -197,6 +262,8 @@ uint64_t bp_worthwhile(const struct bp_candidate *candidates, size_t count, uint
 	struct btrfs_role_profile limits;
 
 	set_limits(&limits, candidates, count, type);
+	if (zone_of(candidates, count))
+		return zone_of(candidates, count) * limits.dev_stripes;
 	return btrfs_role_useful_bytes(&limits);
 }
 
@@ -206,6 +273,8 @@ uint64_t bp_largest_chunk(const struct bp_candidate *candidates, size_t count, u
 	struct btrfs_role_profile limits;
 
 	set_limits(&limits, candidates, count, type);
+	if (zone_of(candidates, count))
+		return limits.max_chunk;
 	return btrfs_role_max_chunk(&limits, BTRFS_ROLE_RANK_FIRST);
 }
 

@@ -20,11 +20,17 @@ struct bp_candidate {
 	uint64_t hole; /* the most of them in one piece; 0: all */
 	bool lost;     /* in a what-if */
 	struct bp_holes *holes; /* where it is unallocated; NULL: only how much is known */
+	uint64_t zone; /* bytes, the same on all devices; every stripe is one; 0: no zones */
 };
 
 /* btrfs does not allocate the first MiB of a device. */
 #define BP_DEVICE_RESERVED (1024ULL * 1024)
 
+/* Ranges of a device that chunks cannot have: the length of number `i`, which may be 0. */
+#define BP_RESERVED_RANGES 6
+uint64_t bp_candidate_reserved(const struct bp_candidate *candidate, size_t i, uint64_t *start);
+/* The rest of so many unallocated bytes. */
+uint64_t bp_candidate_allocatable(const struct bp_candidate *candidate, uint64_t unallocated);
 struct bp_candidate *bp_candidate_find(struct bp_candidate *candidates, size_t count,
 				       uint64_t devid);
 size_t bp_stripes_most(size_t candidates);

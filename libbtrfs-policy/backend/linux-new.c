@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Part of the real machine: signatures on a block device that is to be added, by
- * libblkid, and their removal.  Returns 0 or -errno, makes no decisions.
+ * libblkid, and their removal; superblocks of devices that are in use.  Returns 0 or
+ * -errno, makes no decisions.
  */
 #include <blkid.h>
+#include <endian.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "backend/linux.h"
-#include "core/base.h"
+#include "core/handle.h"
 
 /* While it is open exclusively, no other process can mount it or add it to an array. */
 static int open_exclusively(const char *path, int *fd)
@@ -92,4 +94,30 @@ int bp_linux_wipe(void *self, const char *path)
 		ret = -errno;
 	close(fd);
 	return ret;
+}
+
+/* Members of a superblock are little-endian, at these offsets. */
+int bp_linux_superblock(void *self, const char *path, char *fsid, uint64_t *flags)
+{
+	enum { PLACE = 64 * 1024, AT_FSID = 32, AT_FLAGS = 56, AT_MAGIC = 64, LENGTH = 72 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint8_t block[LENGTH];
+	ssize_t length;
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	length = pread(fd, block, sizeof(block), PLACE);
+	err = errno;
+	close(fd);
+	if (length < 0)
+		return -err;
+	*fsid = '\0';
+	*flags = 0;
+	if (length != sizeof(block) || memcmp(block + AT_MAGIC, "_BHRfS_M", 8))
+		return 0;
+	bp_uuid_text(block + AT_FSID, fsid);
+	memcpy(flags, block + AT_FLAGS, sizeof(*flags));
+	*flags = le64toh(*flags);
+	return 0;
 }

@@ -267,6 +267,7 @@ const struct bp_backend bp_backend_linux = {
 	.sysfs_write = linux_sysfs_write,
 	.device_number = linux_device_number,
 	.properties = bp_linux_properties,
+	.superblock = bp_linux_superblock,
 	.probe_new = bp_linux_probe_new,
 	.wipe = bp_linux_wipe,
 	.add_device = linux_add_device,

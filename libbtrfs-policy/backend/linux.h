@@ -13,6 +13,7 @@ int bp_linux_mount_of(void *self, const char *path, char **target, char **fstype
 		      bool *ignores_roles);
 int bp_linux_mounts(void *self, char ***targets);
 int bp_linux_properties(void *self, const char *path, struct btrfs_policy_device *device);
+int bp_linux_superblock(void *self, const char *path, char *fsid, uint64_t *flags);
 int bp_linux_probe_new(void *self, const char *path, char **signature);
 int bp_linux_wipe(void *self, const char *path);
 

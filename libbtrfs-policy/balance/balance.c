@@ -200,8 +200,8 @@ static int may_run(struct run *run)
 
 	if (fs->info.read_only)
 		return bp_error(fs, -EROFS,
-				"cannot move chunks of '%s': it is mounted read-only; mount it read-write first",
-				fs->mount_point);
+				"cannot move chunks of '%s': it is mounted read-only; %s",
+				fs->mount_point, bp_read_only_advice(fs));
 	if (run->options.unenforced || fs->info.mixed || btrfs_policy_enforced(fs, &why))
 		return 0;
 	return bp_error(fs, -EOPNOTSUPP, "cannot steer chunks on '%s': %s; %s", fs->mount_point,

@@ -57,7 +57,8 @@ static uint64_t allocatable(const struct bp_plan_state *state, const uint64_t *m
 	}
 	for (size_t i = 0; copies > 1 && largest[i] > left / copies; i++, copies--)
 		left -= largest[i];
-	return left / copies / profile->dev_stripes;
+	left = left / copies / profile->dev_stripes;
+	return left - (state->placement->zone ? left % state->placement->zone : 0);
 }
 
 /*

@@ -62,6 +62,11 @@ struct bp_backend {
 	int (*device_number)(void *self, const char *path, uint64_t *number);
 	/* Sets rotational, model, transport and rotation_rate; texts are allocated or NULL. */
 	int (*properties)(void *self, const char *path, struct btrfs_policy_device *device);
+	/*
+	 * FSID and flags of the superblock at 64 KiB; "" and 0 if there is none, as on
+	 * zoned devices.
+	 */
+	int (*superblock)(void *self, const char *path, char *fsid, uint64_t *flags);
 
 	/*
 	 * Probes a block device that is to be added: -EBUSY if it is open exclusively.

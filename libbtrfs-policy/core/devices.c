@@ -136,6 +136,34 @@ struct bp_device *bp_device_find(struct btrfs_policy_fs *fs, uint64_t devid)
 	return NULL;
 }
 
+/*
+ * 1, 0, or -errno.  No file of sysfs tells: to the kernel it is the flag in the superblock
+ * of a device of this file system, not of one that this was made from.
+ */
+int bp_is_seed(struct btrfs_policy_fs *fs)
+{
+	for (size_t i = 0; i < fs->device_count; i++) {
+		const char *path = fs->devices[i].pub.path;
+		char fsid[BP_FSID_LENGTH];
+		uint64_t flags;
+		int ret = path ? fs->ops->superblock(fs->backend, path, fsid, &flags) : 0;
+
+		if (ret)
+			return bp_failed(fs, ret, "cannot read the superblock of '%s'", path);
+		if (path && flags & BTRFS_SUPER_FLAG_SEEDING && !strcmp(fsid, fs->fsid))
+			return 1;
+	}
+	return 0;
+}
+
+/* The remedy for a read-only mount; superblocks that cannot be read are not a seed's. */
+const char *bp_read_only_advice(struct btrfs_policy_fs *fs)
+{
+	return bp_is_seed(fs) > 0 ?
+	       "it is a seed: add a device with 'btrfs device policy add data-preferred', then mount it read-write" :
+	       "mount it read-write first";
+}
+
 BP_PUBLIC size_t btrfs_policy_device_count(const struct btrfs_policy_fs *fs)
 {
 	return fs ? fs->device_count : 0;

@@ -68,6 +68,8 @@ int bp_find_target(struct btrfs_policy_fs *fs, const char *target, char **mount_
 int bp_devices_read(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_fs_info_args *info);
 void bp_devices_free(struct btrfs_policy_fs *fs);
 struct bp_device *bp_device_find(struct btrfs_policy_fs *fs, uint64_t devid);
+int bp_is_seed(struct btrfs_policy_fs *fs);
+const char *bp_read_only_advice(struct btrfs_policy_fs *fs);
 void bp_uuid_text(const uint8_t *uuid, char *text);
 
 /* device-roles.c */

@@ -176,9 +176,10 @@ struct btrfs_policy_change {
  *	with btrfs_policy_changes_free(); untouched on failure
  *
  * All values are checked first.  Roles of all devices go to the kernel in one
- * step.  If a write fails, earlier ones are put back; if even that fails, the
- * error names the settings that stayed changed.  Values that match already are not
- * written.
+ * step, or one by one if it has no call for that.  If a write fails, earlier ones are
+ * put back; if even that fails, the error names the settings that stayed changed.
+ * Values that match already are not written.  SIGINT, SIGTERM and SIGHUP are blocked in
+ * the calling thread from the first write to the last.
  *
  * Return: 0; -EINVAL, -ENODEV, -EOPNOTSUPP, -EROFS, -EPERM, -EACCES, -EBUSY,
  * -EIO (also: the kernel took a value and then shows another one), -ENOMEM.
@@ -248,7 +249,8 @@ struct btrfs_policy_addition {
  *
  * All devices are checked before the first is touched.  They are added one by one: a
  * device that was added stays when a later one fails, and the error text names it.
- * Contents are not discarded (TRIM).
+ * Contents are not discarded (TRIM).  SIGINT, SIGTERM and SIGHUP are blocked in the
+ * calling thread while one device is overwritten and added.
  *
  * Return: 0; -EINVAL, -EEXIST (something is on a device), -EBUSY (a device is in use,
  * or another exclusive operation is running), -EOPNOTSUPP, -EPERM, or another error of

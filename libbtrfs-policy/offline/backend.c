@@ -416,6 +416,7 @@ const struct bp_backend bp_backend_offline = {
 	.sysfs_write = offline_sysfs_write,
 	.device_number = offline_device_number,
 	.properties = bp_linux_properties,
+	.superblock = bp_linux_superblock,
 	.saved_read = bp_linux_saved_read,
 	.saved_write = offline_saved_write,
 	.saved_lock = offline_saved_lock,

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "core/handle.h"
+#include "settings/settings.h"
 
 struct btrfs_policy_additions {
 	struct btrfs_policy_addition *list;	/* path and signature are allocated */
@@ -38,13 +38,14 @@ btrfs_policy_additions_at(const struct btrfs_policy_additions *additions, size_t
 /* A seed is mounted read-only, and yet takes a device: that stores everything at first. */
 static int check_read_only(struct btrfs_policy_fs *fs, enum btrfs_policy_role role)
 {
-	bool writeable = false;
+	int ret;
 
 	if (!fs->info.read_only)
 		return 0;
-	for (size_t i = 0; i < fs->device_count; i++)
-		writeable = writeable || fs->devices[i].writeable;
-	if (writeable)
+	ret = bp_is_seed(fs);
+	if (ret < 0)
+		return ret;
+	if (!ret)
 		return bp_error(fs, -EROFS,
 				"cannot add a device to '%s': it is mounted read-only; mount it read-write first",
 				fs->mount_point);
@@ -235,14 +236,18 @@ static int add_all(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *ad
 {
 	for (size_t i = 0; i < additions->count; i++) {
 		bool can_wait;
+		sigset_t old;
 		int ret = bp_exclusive_check(fs, &can_wait);
 
 		if (ret == -EBUSY && can_wait)
 			ret = wait_turn(fs, additions, i, flags);
 		else if (ret == -EBUSY)
 			ret = 0;
+		/* A signal ends the process between two devices, not between overwriting and adding. */
+		bp_signals_defer(&old);
 		if (!ret)
 			ret = add_one(fs, &additions->list[i], additions->numbers[i]);
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
 		if (ret)
 			return tell_rest(fs, ret, additions);
 	}

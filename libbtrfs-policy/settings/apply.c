@@ -140,8 +140,8 @@ static int check_value(struct btrfs_policy_fs *fs, struct bp_change *change, con
 		return ret;
 	if (is_role(change) && fs->info.read_only)
 		return bp_error(fs, -EROFS,
-				"cannot change roles of '%s': it is mounted read-only; mount it read-write first",
-				fs->mount_point);
+				"cannot change roles of '%s': it is mounted read-only; %s",
+				fs->mount_point, bp_read_only_advice(fs));
 	ret = bp_setting_read(fs, setting, change->pub.devid, &old);
 	change->pub.old_value = old;
 	return ret;
@@ -347,16 +347,34 @@ static int put_back(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *cha
 
 /* ---- Keeping ------------------------------------------------------------ */
 
+/* Signals that end a process wait in this thread until `old` is set again. */
+void bp_signals_defer(sigset_t *old)
+{
+	sigset_t ending;
+
+	sigemptyset(&ending);
+	sigaddset(&ending, SIGINT);
+	sigaddset(&ending, SIGTERM);
+	sigaddset(&ending, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &ending, old);
+}
+
 static int carry_out(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *changes,
 		     unsigned int flags, const char *saved)
 {
-	int ret = write_all(fs, changes, flags & BTRFS_POLICY_FORCE);
+	sigset_t old;
+	int ret;
 
+	bp_signals_defer(&old);
+	ret = write_all(fs, changes, flags & BTRFS_POLICY_FORCE);
 	for (size_t i = 0; !ret && i < changes->count; i++)
 		ret = read_back(fs, &changes->list[i]);
 	if (!ret && saved)
 		ret = bp_saved_write(fs, saved);
-	return ret ? put_back(fs, changes, ret) : 0;
+	if (ret)
+		ret = put_back(fs, changes, ret);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return ret;
 }
 
 /* Roles are not saved: the file system keeps them. */

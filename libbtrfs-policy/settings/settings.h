@@ -5,6 +5,8 @@
 #ifndef BP_SETTINGS_H
 #define BP_SETTINGS_H
 
+#include <signal.h>
+
 #include "core/handle.h"
 
 /* settings.c: the private part of a row */
@@ -54,6 +56,9 @@ struct bp_change {
 	bool written;			/* to the kernel */
 	bool saved;			/* in the text of the file */
 };
+
+/* apply.c: undone by pthread_sigmask(SIG_SETMASK, old, NULL) */
+void bp_signals_defer(sigset_t *old);
 
 /* apply-roles.c: `roles` as the ioctl takes them, with values of enum btrfs_policy_role */
 int bp_roles_check(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_device_role *roles,

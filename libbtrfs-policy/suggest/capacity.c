@@ -23,8 +23,7 @@ static int fill(const struct bp_candidate *candidates, size_t count, uint64_t ty
 	*bytes = 0;
 	for (size_t i = 0; !ret && i < count; i++) {
 		left[i] = candidates[i];
-		left[i].free_space = candidates[i].size > BP_DEVICE_RESERVED ?
-			       candidates[i].size - BP_DEVICE_RESERVED : 0;
+		left[i].free_space = bp_candidate_allocatable(&left[i], left[i].size);
 	}
 	while (!ret && (ret = bp_select(left, count, type, &made, devids, NULL)) == 0) {
 		uint64_t space, number = UINT64_MAX;

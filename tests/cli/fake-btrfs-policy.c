@@ -103,6 +103,14 @@ static void make_read_only(void)
 	machine.read_only = true;
 }
 
+/* Not a seed, though no device can be written to either. */
+static void make_write_protected(void)
+{
+	make_read_only();
+	machine.write_protected = true;
+	machine.signatures[5] = "ext4";
+}
+
 static void make_ugly(void)
 {
 	make_tagged();
@@ -426,6 +434,7 @@ static const struct {
 	{ "meagre", make_meagre },
 	{ "unprivileged", make_unprivileged },
 	{ "read-only", make_read_only },
+	{ "write-protected", make_write_protected },
 	{ "ugly", make_ugly },
 	{ "busy", make_busy },
 	{ "busy-a-while", make_busy_a_while },

@@ -143,6 +143,18 @@ static int fake_device_number(void *self, const char *path, uint64_t *number)
 	return 0;
 }
 
+static int fake_superblock(void *self, const char *path, char *fsid, uint64_t *flags)
+{
+	struct fake *fake = self;
+
+	FAKE_MAY_FAIL(fake);
+	strcpy(fsid, FAKE_FSID);
+	if (fake->seed_of_other)
+		fsid[0] = 'f';
+	*flags = fake->seed ? BTRFS_SUPER_FLAG_SEEDING : 0;
+	return 0;
+}
+
 static int fake_probe_new(void *self, const char *path, char **signature)
 {
 	struct fake *fake = self;
@@ -161,6 +173,8 @@ static int fake_wipe(void *self, const char *path)
 	struct fake *fake = self;
 
 	FAKE_MAY_FAIL(fake);
+	if (fake->on_write)
+		fake->on_write(fake);
 	fake->signatures[devid_of(path)] = NULL;
 	return 0;
 }
@@ -174,6 +188,8 @@ static int fake_add(void *self, const char *path, enum btrfs_policy_role role)
 		return -ENOTTY;
 	if (!path)
 		return 0;
+	if (fake->on_write)
+		fake->on_write(fake);
 	if (++fake->add_calls == fake->add_fails_at)
 		return fake->add_result;
 	if (devid_of(path) != fake->device_count + 1)
@@ -207,6 +223,8 @@ static int fake_saved_write(void *self, const char *fsid, const char *text)
 	struct fake *fake = self;
 
 	FAKE_MAY_FAIL(fake);
+	if (fake->on_write)
+		fake->on_write(fake);
 	if (!fake->saved_locked)
 		return -ENOLCK;
 	if (fake->saved_error)
@@ -281,6 +299,7 @@ const struct bp_backend fake_backend = {
 	.sysfs_write = fake_sysfs_write,
 	.device_number = fake_device_number,
 	.properties = fake_properties,
+	.superblock = fake_superblock,
 	.probe_new = fake_probe_new,
 	.wipe = fake_wipe,
 	.add_device = fake_add,

@@ -106,7 +106,7 @@ static int read_leaf(const struct fake *fake, const struct fake_device *device, 
 	else if (!strcmp(leaf, "missing"))
 		snprintf(buf, size, "%d", device->missing);
 	else
-		snprintf(buf, size, "%d", !device->missing && !fake->seed);
+		snprintf(buf, size, "%d", !device->missing && !fake->seed && !fake->write_protected);
 	return 0;
 }
 
@@ -187,6 +187,8 @@ int fake_sysfs_write(void *self, const char *name, const char *text)
 	char leaf[16];
 
 	FAKE_MAY_FAIL(fake);
+	if (fake->on_write)
+		fake->on_write(fake);
 	device = device_of(fake, name, leaf);
 	if (device)
 		return write_type(device, text);

@@ -65,7 +65,9 @@ struct fake {
 	struct fake_file files[FAKE_FILES];
 	size_t file_count;
 	bool read_only;
-	bool seed; /* no device is writeable */
+	bool write_protected; /* no device is writeable */
+	bool seed; /* and the superblocks say that it is one */
+	bool seed_of_other; /* they have the FSID of another file system */
 	bool unprivileged;
 	bool group_tree;
 	bool remap_tree; /* items of block groups are longer */
@@ -139,6 +141,7 @@ struct fake {
 	uint64_t clock;
 	unsigned int naps;
 	void (*on_nap)(struct fake *fake);
+	void (*on_write)(struct fake *fake); /* before each write, of a signature or a device too */
 	unsigned int syncs;
 };
 

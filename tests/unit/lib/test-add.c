@@ -153,6 +153,47 @@ static void a_seed_takes_roles_that_exclude_nothing(void **state)
 	assert_int_equal(add(BTRFS_POLICY_ROLE_DATA_PREFERRED, BTRFS_POLICY_FORCE).ret, 0);
 }
 
+/* The kernel takes no device then: whatever is on one must not be lost. */
+static void write_protected_is_no_seed(void **state)
+{
+	struct result result;
+
+	fake.read_only = fake.write_protected = true;
+	result = add(BTRFS_POLICY_ROLE_METADATA_PREFERRED, BTRFS_POLICY_FORCE);
+	assert_int_equal(result.ret, -EROFS);
+	assert_has(result.error, "mount it read-write first");
+	assert_non_null(fake.signatures[5]);
+	assert_int_equal(add(BTRFS_POLICY_ROLE_DATA_ONLY, BTRFS_POLICY_FORCE).ret, -EROFS);
+	/* The devices of its own are missing, only those of its seed are there. */
+	fake.seed = fake.seed_of_other = true;
+	assert_int_equal(add(BTRFS_POLICY_ROLE_DATA_PREFERRED, BTRFS_POLICY_FORCE).ret, -EROFS);
+	assert_non_null(fake.signatures[5]);
+}
+
+/* A seed cannot be mounted read-write before it has another device. */
+static void roles_of_a_seed_need_a_device_first(void **state)
+{
+	struct btrfs_policy_request *request = btrfs_policy_request_new();
+	struct btrfs_policy_balance_options options = { .size = sizeof(options) };
+	struct btrfs_policy_changes *changes = NULL;
+	struct btrfs_policy_fs *fs;
+
+	assert_int_equal(btrfs_policy_request_add(request, "role", 1, "data-only"), 0);
+	for (int seed = 0; seed < 2; seed++) {
+		const char *advice = seed ? "it is a seed: add a device" : "mount it read-write first";
+
+		fake.read_only = true;
+		fake.seed = seed;
+		fs = fake_open(&fake);
+		assert_int_equal(btrfs_policy_apply(fs, request, 0, &changes), -EROFS);
+		assert_has(btrfs_policy_fs_error(fs), advice);
+		assert_int_equal(btrfs_policy_balance_check(fs, &options), -EROFS);
+		assert_has(btrfs_policy_fs_error(fs), advice);
+		btrfs_policy_fs_unref(fs);
+	}
+	btrfs_policy_request_free(request);
+}
+
 static void sign_it(struct fake *machine)
 {
 	machine->signatures[6] = "LVM2_member";
@@ -196,6 +237,30 @@ static void checked_again_after_a_wait(void **state)
 	}
 }
 
+static unsigned int signals, halves;
+
+static void interrupt(struct fake *machine)
+{
+	raise(SIGINT);
+}
+
+/* A process that ends here leaves a device that is overwritten, and not added. */
+static void note_halves(int number)
+{
+	signals++;
+	halves += !fake.signatures[5] && fake.device_count == 4;
+}
+
+static void no_signal_arrives_amid_a_device(void **state)
+{
+	fake.on_write = interrupt;
+	signal(SIGINT, note_halves);
+	assert_int_equal(add(BTRFS_POLICY_ROLE_METADATA_ONLY, BTRFS_POLICY_FORCE).ret, 0);
+	signal(SIGINT, SIG_DFL);
+	assert_int_equal(signals, COUNT);
+	assert_int_equal(halves, 0);
+}
+
 /* For each call that fails: the error lists all changes that remain. */
 static void nth_call_fails(void **state)
 {
@@ -235,7 +300,9 @@ int main(void)
 		TEST(added_with_their_role), TEST(dry_run_touches_none),
 		TEST(all_are_checked_first), TEST(the_rest_is_told), TEST(kernels_without_it),
 		TEST(checked_again_after_a_wait), TEST(nth_call_fails), TEST(read_only_is_refused_first),
-		TEST(a_seed_takes_roles_that_exclude_nothing),
+		TEST(a_seed_takes_roles_that_exclude_nothing), TEST(write_protected_is_no_seed),
+		TEST(roles_of_a_seed_need_a_device_first),
+		TEST(no_signal_arrives_amid_a_device),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

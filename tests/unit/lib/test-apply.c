@@ -514,6 +514,60 @@ static void hint_kernel_would_wipe_other_bits(void **state)
 	btrfs_policy_fs_unref(fs);
 }
 
+/* ---- Signals ------------------------------------------------------------ */
+
+static struct {
+	int number;
+	unsigned int at, writes;	/* raised before write `at`, from 1 */
+	char *seen;			/* the state when it arrived */
+} key;
+
+static void press_key(struct fake *machine)
+{
+	if (++key.writes == key.at)
+		raise(key.number);
+}
+
+static void note_state(int number)
+{
+	free(key.seen);
+	key.seen = fake_state(&fake);
+}
+
+/* A process that ends by the signal leaves what the handler sees. */
+static void no_signal_arrives_amid_a_change(void **state)
+{
+	static const struct wanted wanted[] = {
+		{ "readahead", 0, "8M" }, { "role", 1, "metadata-only" }, { "role", 3, "data-only" },
+	};
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+
+	for (unsigned int i = 0; i < 4 * BP_ARRAY_SIZE(numbers); i++) {
+		struct btrfs_policy_changes *changes;
+		struct btrfs_policy_fs *fs;
+		char *after;
+
+		fake_two_and_two(&fake, FAKE_HINT, DISK_DATA, DISK_DATA);
+		key.number = numbers[i / 4];
+		key.at = i % 4 + 1;
+		key.writes = 0;
+		signal(key.number, note_state);
+		fs = fake_open(&fake);
+		fake.on_write = press_key;
+		assert_int_equal(apply(fs, wanted, 3, BTRFS_POLICY_SAVE, &changes), 0);
+		after = fake_state(&fake);
+		assert_int_equal(key.writes, 4);
+		assert_non_null(key.seen);
+		assert_string_equal(key.seen, after);
+		free(after);
+		free(key.seen);
+		key.seen = NULL;
+		btrfs_policy_changes_free(changes);
+		btrfs_policy_fs_unref(fs);
+		signal(key.number, SIG_DFL);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -535,6 +589,7 @@ int main(void)
 		cmocka_unit_test_setup(a_device_that_is_gone_does_not_keep_others, setup),
 		cmocka_unit_test(hint_kernel_gets_the_number_on_disk),
 		cmocka_unit_test(hint_kernel_would_wipe_other_bits),
+		cmocka_unit_test(no_signal_arrives_amid_a_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

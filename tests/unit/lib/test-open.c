@@ -4,6 +4,11 @@
  */
 #include "unit.h"
 
+#include <endian.h>
+#include <unistd.h>
+
+#include "backend/linux.h"
+
 static struct fake fake;
 
 static int setup(void **state)
@@ -289,6 +294,31 @@ static void mounts_that_cannot_be_reached_are_not_listed(void **state)
 	btrfs_policy_fs_unref(fs);
 }
 
+/* The real reader, on a file. */
+static void superblock_has_fsid_and_flags(void **state)
+{
+	char path[] = "/tmp/test-open-XXXXXX", fsid[BP_FSID_LENGTH];
+	uint64_t flags = 1, seeding = htole64(BTRFS_SUPER_FLAG_SEEDING | 1);
+	int fd = mkstemp(path);
+	uint8_t id[16];
+
+	assert_true(fd >= 0);
+	for (int i = 0; i < 16; i++)
+		id[i] = i;
+	assert_int_equal(bp_backend_linux.superblock(NULL, path, fsid, &flags), 0);
+	assert_string_equal(fsid, "");
+	assert_int_equal(flags, 0);
+	assert_int_equal(pwrite(fd, id, sizeof(id), 65536 + 32), sizeof(id));
+	assert_int_equal(pwrite(fd, &seeding, sizeof(seeding), 65536 + 56), sizeof(seeding));
+	assert_int_equal(pwrite(fd, "_BHRfS_M", 8, 65536 + 64), 8);
+	assert_int_equal(bp_backend_linux.superblock(NULL, path, fsid, &flags), 0);
+	assert_string_equal(fsid, FAKE_FSID);
+	assert_true(flags == (BTRFS_SUPER_FLAG_SEEDING | 1));
+	close(fd);
+	unlink(path);
+	assert_int_equal(bp_backend_linux.superblock(NULL, path, fsid, &flags), -ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +335,7 @@ int main(void)
 		cmocka_unit_test_setup(ignored_roles_are_not_enforced, setup),
 		cmocka_unit_test(without_privileges),
 		cmocka_unit_test_setup(mounts_that_cannot_be_reached_are_not_listed, setup),
+		cmocka_unit_test(superblock_has_fsid_and_flags),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,10 +126,10 @@ static void a_device_that_is_gone_is_no_place(void **state)
 {
 	const uint64_t devids[] = { 3, 4 };
 	struct bp_candidate candidates[4] = {
-		{ 1, BTRFS_POLICY_ROLE_METADATA_ONLY, false, 100 * GiB, 50 * GiB, 0, false, NULL },
-		{ 2, BTRFS_POLICY_ROLE_METADATA_ONLY, false, 100 * GiB, 50 * GiB, 0, false, NULL },
-		{ 3, BTRFS_POLICY_ROLE_DATA_PREFERRED, true, 100 * GiB, 50 * GiB, 0, false, NULL },
-		{ 4, BTRFS_POLICY_ROLE_DATA_PREFERRED, true, 100 * GiB, 50 * GiB, 0, false, NULL },
+		{ 1, BTRFS_POLICY_ROLE_METADATA_ONLY, false, 100 * GiB, 50 * GiB, 0, false, NULL, 0 },
+		{ 2, BTRFS_POLICY_ROLE_METADATA_ONLY, false, 100 * GiB, 50 * GiB, 0, false, NULL, 0 },
+		{ 3, BTRFS_POLICY_ROLE_DATA_PREFERRED, true, 100 * GiB, 50 * GiB, 0, false, NULL, 0 },
+		{ 4, BTRFS_POLICY_ROLE_DATA_PREFERRED, true, 100 * GiB, 50 * GiB, 0, false, NULL, 0 },
 	};
 	struct btrfs_policy_chunk chunk = {
 		.length = GiB, .stripe_length = GiB, .type = METADATA | RAID1,
