@@ -67,10 +67,14 @@ class Convert(Step):
         if m.cancelled and 'Invalid argument' in result.out:
             return 'a cancel is left over'
         if no_space(result):
-            for kind, profile in a['to'].items():
-                for word in ['data'] if kind == 'd' else ['metadata', 'system']:
+            # Data is converted first, and its new chunks may be all over what metadata needs.
+            after = machine.chunk_tree() if 'd' in a['to'] else before
+            for word, kind in ('data', 'd'), ('metadata', 'm'), ('system', 'm'):
+                if kind in a['to']:
+                    trees = [before] if word == 'data' else [before, after]
+                    profile = a['to'][kind]
                     used = sum(c.length for c in before.chunks.values() if c.kind == word)
-                    if before.space(word, profile, m.present()) < used + (128 << 20):
+                    if any(tree.space(word, profile, m.present()) < used + (128 << 20) for tree in trees):
                         return '%s is short of space' % word
             return short_of_space(m, before)
         if m.swap and 'busy' in result.out.lower():

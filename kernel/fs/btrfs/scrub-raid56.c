@@ -49,7 +49,6 @@ struct scrub_scan {
 	struct btrfs_chunk_map *map;
 	/* Computed parity, a page of each kind, and pointers to all stripes for that. */
 	void *scratch;
-	void **pointers;
 	struct scrub_stripe *stripes;
 	struct scrub_full_stripe ring[SCRUB_RING];
 
@@ -85,7 +84,6 @@ static void scrub_free_scan(struct scrub_scan *scan)
 	scrub_stripes_free(scan->stripes, SCRUB_RING * scan->map->num_stripes);
 	btrfs_free_chunk_map(scan->map);
 	kfree(scan->scratch);
-	kfree(scan->pointers);
 	kfree(scan);
 }
 
@@ -101,10 +99,9 @@ static struct scrub_scan *scrub_alloc_scan(struct btrfs_block_group *bg,
 	refcount_inc(&map->refs);
 	scan->map = map;
 	scan->bg = bg;
-	scan->scratch = kmalloc(2 * PAGE_SIZE, GFP_KERNEL);
-	scan->pointers = kcalloc(nr, sizeof(void *), GFP_KERNEL);
+	scan->scratch = kmalloc(2 * PAGE_SIZE + nr * sizeof(void *), GFP_KERNEL);
 	scan->stripes = scrub_stripes_alloc(bg, SCRUB_RING * nr);
-	if (!scan->scratch || !scan->pointers || !scan->stripes) {
+	if (!scan->scratch || !scan->stripes) {
 		scrub_free_scan(scan);
 		return NULL;
 	}
@@ -194,10 +191,12 @@ static void scrub_submit_full_stripe(struct scrub_full_stripe *full)
 
 	for (int i = nr_data; i < map->num_stripes; i++) {
 		const int device = scrub_column_device(full, i);
+		struct btrfs_device *dev = map->stripes[device].dev;
 
 		if (!full->members[device])
 			continue;
-		bio = blk_next_bio(bio, map->stripes[device].dev->bdev,
+		btrfs_scrub_throttle(full->members[device]->bucket, dev, BTRFS_STRIPE_LEN);
+		bio = blk_next_bio(bio, dev->bdev,
 				   BTRFS_STRIPE_LEN >> PAGE_SHIFT, REQ_OP_READ, GFP_NOFS);
 		bio->bi_iter.bi_sector = scrub_column_physical(full, i) >> SECTOR_SHIFT;
 		for (u32 offset = 0; offset < BTRFS_STRIPE_LEN; offset += PAGE_SIZE) {
@@ -223,10 +222,15 @@ static bool scrub_start_full_stripe(struct scrub_scan *scan, struct scrub_full_s
 	spin_lock(&scan->bg->lock);
 	full->nr = scan->next++;
 	for (int i = 0; i < scan->map->num_stripes; i++) {
-		struct scrub_member *member = scan->members[i];
+		const int device = scrub_column_device(full, i);
+		struct scrub_member *member = scan->members[device];
 
-		full->members[i] = member && !member->error && !member->cancelled ? member : NULL;
-		if (full->members[i])
+		/* One that repairs nothing has no use for parity. */
+		if (member && (member->error || member->cancelled ||
+			       (member->readonly && i >= nr_data_stripes(scan->map))))
+			member = NULL;
+		full->members[device] = member;
+		if (member)
 			member->in_flight++;
 	}
 	spin_unlock(&scan->bg->lock);
@@ -246,7 +250,7 @@ static unsigned long scrub_parity_differs(struct scrub_full_stripe *full, int co
 	const u32 sectorsize = scan->bg->fs_info->sectorsize;
 	const u32 step = min_t(u32, sectorsize, PAGE_SIZE);
 	const int nr_data = nr_data_stripes(scan->map);
-	void **pointers = scan->pointers;
+	void **pointers = scan->scratch + 2 * PAGE_SIZE;
 
 	for (u32 offset = 0; offset < BTRFS_STRIPE_LEN; offset += step) {
 		void *parity = scrub_stripe_data(scrub_stripe_nr(full->stripes, column), offset);
@@ -293,9 +297,9 @@ static int scrub_check_parity(struct scrub_full_stripe *full, int column)
 
 	/* Parity of blocks whose data is not on the disk cannot be checked. */
 	sectors &= ~not_on_disk;
-	if (!full->parity_error && !full->members[device]->readonly)
+	if (!full->parity_error)
 		sectors = scrub_parity_differs(full, column, sectors);
-	if (!sectors || full->members[device]->readonly)
+	if (!sectors)
 		return 0;
 	return scrub_raid56_cached_parity(scan->leader->sctx, scan->map->stripes[device].dev,
 					  scan->map, logical, &sectors);
@@ -473,19 +477,20 @@ int scrub_raid56_scan(struct scrub_member *member, struct btrfs_block_group *bg,
 /*
  * The device has come to the block group.  Wait for those that come later: each would read
  * all of it again.  That may take long, so the block group must not be read-only yet.
+ * Returns why the scrub has to end, or 0.
  */
-void scrub_wait_for_others(struct scrub_ctx *sctx, struct btrfs_device *dev,
-			   struct btrfs_block_group *bg)
+int scrub_wait_for_others(struct scrub_ctx *sctx, struct btrfs_device *dev,
+			  struct btrfs_block_group *bg)
 {
 	struct btrfs_fs_info *fs_info = bg->fs_info;
 	struct btrfs_chunk_map *map;
 
 	WRITE_ONCE(dev->scrub_bg_start, bg->start);
 	if (!(bg->flags & BTRFS_BLOCK_GROUP_RAID56_MASK))
-		return;
+		return 0;
 	map = btrfs_find_chunk_map(fs_info, bg->start, bg->length);
 	if (!map)
-		return;
+		return 0;
 	scrub_pause_on(fs_info);
 	/* A scrub that has workers, but does not run yet, is about to begin. */
 	wait_event_interruptible(fs_info->scrub_pause_wait, should_cancel_scrub(sctx) ||
@@ -494,4 +499,6 @@ void scrub_wait_for_others(struct scrub_ctx *sctx, struct btrfs_device *dev,
 				  !scrub_others_are_at(bg, map, 1, bg->start)));
 	scrub_pause_off(fs_info);
 	btrfs_free_chunk_map(map);
+	/* Nothing that a freeze would wait for may begin now. */
+	return should_cancel_scrub(sctx);
 }

@@ -33,8 +33,8 @@ struct scrub_member {
 int scrub_raid56_scan(struct scrub_member *member, struct btrfs_block_group *bg,
 		      struct btrfs_chunk_map *map, int stripe_index);
 
-void scrub_wait_for_others(struct scrub_ctx *sctx, struct btrfs_device *dev,
-			   struct btrfs_block_group *bg);
+int scrub_wait_for_others(struct scrub_ctx *sctx, struct btrfs_device *dev,
+			  struct btrfs_block_group *bg);
 
 /* The rest is in scrub.c. */
 
