@@ -128,6 +128,14 @@ static u32 scrub_scan_end(const struct scrub_scan *scan)
 	return btrfs_calc_stripe_length(scan->map) >> BTRFS_STRIPE_LEN_SHIFT;
 }
 
+/* For whom the parity is read.  A scrub that repairs nothing has no use for it. */
+static struct scrub_member *scrub_parity_member(const struct scrub_full_stripe *full, int column)
+{
+	struct scrub_member *member = full->members[scrub_column_device(full, column)];
+
+	return member && !member->readonly ? member : NULL;
+}
+
 /* Look up what the data stripes have to contain. */
 static int scrub_look_up(struct scrub_full_stripe *full)
 {
@@ -140,7 +148,7 @@ static int scrub_look_up(struct scrub_full_stripe *full)
 		/* Parity of data on a missing device cannot be checked. */
 		if (i < nr_data && !map->stripes[scrub_column_device(full, i)].dev->bdev)
 			break;
-		parity = i < nr_data ? NULL : full->members[scrub_column_device(full, i)];
+		parity = i < nr_data ? NULL : scrub_parity_member(full, i);
 	}
 
 	/* Paths only go forward, and are not valid after a commit. */
@@ -161,8 +169,6 @@ static int scrub_look_up(struct scrub_full_stripe *full)
 			return ret;
 		if (!ret && parity)
 			full->check_parity = true;
-		if (!ret && data)
-			btrfs_scrub_throttle(data->bucket, dev, BTRFS_STRIPE_LEN);
 	}
 	return 0;
 }
@@ -176,6 +182,16 @@ static void scrub_parity_read_endio(struct bio *bio)
 	bio_put(bio);
 }
 
+/* What has been read counts for the limit of a device that is being scrubbed. */
+static void scrub_pay(const struct scrub_full_stripe *full, int column)
+{
+	const int device = scrub_column_device(full, column);
+
+	if (full->members[device])
+		btrfs_scrub_throttle(full->members[device]->bucket,
+				     full->scan->map->stripes[device].dev, BTRFS_STRIPE_LEN);
+}
+
 static void scrub_submit_full_stripe(struct scrub_full_stripe *full)
 {
 	const struct btrfs_chunk_map *map = full->scan->map;
@@ -183,20 +199,20 @@ static void scrub_submit_full_stripe(struct scrub_full_stripe *full)
 	struct bio *bio = NULL;
 
 	/* Parity is of all data stripes, also of those without an extent. */
-	for (int i = 0; i < nr_data; i++)
-		scrub_stripe_read(full->scan->leader->sctx, scrub_stripe_nr(full->stripes, i),
-				  full->check_parity);
+	for (int i = 0; i < nr_data; i++) {
+		if (scrub_stripe_read(full->scan->leader->sctx, scrub_stripe_nr(full->stripes, i),
+				      full->check_parity))
+			scrub_pay(full, i);
+	}
 	if (!full->check_parity)
 		return;
 
 	for (int i = nr_data; i < map->num_stripes; i++) {
 		const int device = scrub_column_device(full, i);
-		struct btrfs_device *dev = map->stripes[device].dev;
 
-		if (!full->members[device])
+		if (!scrub_parity_member(full, i))
 			continue;
-		btrfs_scrub_throttle(full->members[device]->bucket, dev, BTRFS_STRIPE_LEN);
-		bio = blk_next_bio(bio, dev->bdev,
+		bio = blk_next_bio(bio, map->stripes[device].dev->bdev,
 				   BTRFS_STRIPE_LEN >> PAGE_SHIFT, REQ_OP_READ, GFP_NOFS);
 		bio->bi_iter.bi_sector = scrub_column_physical(full, i) >> SECTOR_SHIFT;
 		for (u32 offset = 0; offset < BTRFS_STRIPE_LEN; offset += PAGE_SIZE) {
@@ -211,6 +227,10 @@ static void scrub_submit_full_stripe(struct scrub_full_stripe *full)
 	bio->bi_private = full;
 	bio->bi_end_io = scrub_parity_read_endio;
 	submit_bio(bio);
+	for (int i = nr_data; i < map->num_stripes; i++) {
+		if (scrub_parity_member(full, i))
+			scrub_pay(full, i);
+	}
 }
 
 /* Take, look up and submit a full stripe.  Returns false if there are no more. */
@@ -222,15 +242,10 @@ static bool scrub_start_full_stripe(struct scrub_scan *scan, struct scrub_full_s
 	spin_lock(&scan->bg->lock);
 	full->nr = scan->next++;
 	for (int i = 0; i < scan->map->num_stripes; i++) {
-		const int device = scrub_column_device(full, i);
-		struct scrub_member *member = scan->members[device];
+		struct scrub_member *member = scan->members[i];
 
-		/* One that repairs nothing has no use for parity. */
-		if (member && (member->error || member->cancelled ||
-			       (member->readonly && i >= nr_data_stripes(scan->map))))
-			member = NULL;
-		full->members[device] = member;
-		if (member)
+		full->members[i] = member && !member->error && !member->cancelled ? member : NULL;
+		if (full->members[i])
 			member->in_flight++;
 	}
 	spin_unlock(&scan->bg->lock);
@@ -324,7 +339,7 @@ static void scrub_retire_full_stripe(struct scrub_full_stripe *full)
 		/* After an error it gets nothing any more. */
 		if (!member->error)
 			member->error = full->error;
-		if (!member->error && i >= nr_data && full->check_parity)
+		if (!member->error && i >= nr_data && full->check_parity && !member->readonly)
 			member->error = scrub_check_parity(full, i);
 		if (!member->error)
 			scrub_stripe_done(member->sctx, scrub_stripe_nr(full->stripes, i),

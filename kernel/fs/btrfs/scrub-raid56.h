@@ -48,8 +48,8 @@ struct scrub_stripe *scrub_stripe_nr(struct scrub_stripe *stripes, int nr);
 int scrub_stripe_fill(struct scrub_ctx *sctx, struct scrub_stripe *stripe,
 		      struct scrub_ctx *owner, struct btrfs_device *dev,
 		      u64 physical, u64 logical);
-/* A stripe without an extent is read only if @needed. */
-void scrub_stripe_read(struct scrub_ctx *sctx, struct scrub_stripe *stripe, bool needed);
+/* A stripe without an extent is read only if @needed.  Returns whether it is. */
+bool scrub_stripe_read(struct scrub_ctx *sctx, struct scrub_stripe *stripe, bool needed);
 /* Wait until the stripe is read and repaired. */
 void scrub_stripe_wait(struct scrub_stripe *stripe);
 /* Count the errors of the stripe, and that the device is scrubbed up to @physical. */

@@ -7,13 +7,15 @@
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 
-try mkfs lab_mkfs single/single /dev/labda /dev/labdb /dev/labdc || bail_out mkfs
-try mount lab_mount /dev/labda || bail_out mount
-try 'the SSD takes metadata' btrfs -q device policy tag metadata-preferred 3 "$LAB_MNT"
-lab_small_files "$LAB_MNT/small" 120000 1500 >/dev/null
-sync
-is "$(lab_devids /dev/labda METADATA | grep -c '[12]')" 1 'metadata needs the disks, too'
-try 'a new system chunk' btrfs -q balance start -f -s "$LAB_MNT"
-is "$(lab_devids /dev/labda SYSTEM)" 3 'it is on the SSD'
-try 'unmount' umount "$LAB_MNT"
+for profile in single dup; do
+	try "$profile: mkfs" eval lab_fresh '&&' lab_mkfs single/$profile /dev/labda /dev/labdb /dev/labdc || bail_out mkfs
+	try "$profile: mount" lab_mount /dev/labda || bail_out mount
+	try "$profile: the SSD takes metadata" btrfs -q device policy tag metadata-preferred 3 "$LAB_MNT"
+	lab_small_files "$LAB_MNT/small" 120000 1500 >/dev/null
+	sync
+	is "$(lab_devids /dev/labda METADATA | grep -c '[12]')" 1 "$profile: metadata needs the disks, too"
+	try "$profile: a new system chunk" btrfs -q balance start -f -s "$LAB_MNT"
+	is "$(lab_devids /dev/labda SYSTEM)" 3 "$profile: it is on the SSD"
+	try "$profile: unmount" umount "$LAB_MNT"
+done
 done_testing
