@@ -63,8 +63,8 @@ struct bp_backend {
 	/* Sets rotational, model, transport and rotation_rate; texts are allocated or NULL. */
 	int (*properties)(void *self, const char *path, struct btrfs_policy_device *device);
 	/*
-	 * FSID and flags of the superblock at 64 KiB; "" and 0 if there is none, as on
-	 * zoned devices.
+	 * FSID and flags of the superblock at 64 KiB; "" and 0 if there is none.  A zoned
+	 * device may have an old one there.
 	 */
 	int (*superblock)(void *self, const char *path, char *fsid, uint64_t *flags);
 

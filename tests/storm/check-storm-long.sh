@@ -22,8 +22,8 @@ for config in uml uml-debug storm-smp storm-smp-debug; do
 	options=(--timeout 1800) jobs=${STORM_JOBS:-2}
 	[ "$config" = "${config#storm}" ] || options=(--cpus 4) jobs=1
 	LAB_CONFIG=$config python3 "$here/storm" "${options[@]}" loop --minutes "$minutes" \
-		--jobs "$jobs" --results "$results" --cover "$results" \
+		--jobs "$jobs" --results "$results" --cover "$results" --cover "$here/pairs.json" \
 		--findings "$top_builddir/tests/storm-findings" || status=1
 done
-python3 "$here/storm" pairs "$results"
+python3 "$here/storm" pairs "$results" "$here/pairs.json"
 exit $status

@@ -37,7 +37,7 @@ def parser(argparse):
         command.add_argument('--steps', type=int, default=40)
         command.add_argument('--results', help='append records to this file')
         command.add_argument('--findings', default='storm-findings', help='folder for failing histories')
-        command.add_argument('--cover', help='results of earlier runs: prefer pairs that were seen too rarely')
+        command.add_argument('--cover', action='append', default=[], help='results of earlier runs: prefer pairs that were seen too rarely')
     replay = commands.add_parser('replay', help='run the steps of a file')
     small = commands.add_parser('shrink', help='find the shortest history that fails alike')
     small.add_argument('--output', help='where it goes (FILE with .short.storm)')
@@ -48,6 +48,7 @@ def parser(argparse):
     seen = commands.add_parser('pairs', help='show which ordered pairs of steps were run')
     seen.add_argument('results', nargs='+')
     seen.add_argument('--least', type=int, default=5)
+    seen.add_argument('--save', help='write the sums to this file, which counts as results, too')
     return top
 
 
@@ -119,7 +120,8 @@ def keep(record, args, options):
 
 
 def wanted(args):
-    return pairs.wanted([args.cover]) if args.cover and os.path.exists(args.cover) else {}
+    files = [path for path in args.cover if os.path.exists(path)]
+    return pairs.wanted(files) if files else {}
 
 
 def run(args, options):

@@ -19,7 +19,25 @@ class Pairs:
         for path in files:
             with open(path) as file:
                 for line in file:
-                    self.history(json.loads(line)['words'])
+                    self.read(json.loads(line))
+
+    def read(self, record):
+        if 'after' not in record:
+            return self.history(record['words'])
+        name = record['after']      # of an earlier save()
+        self.after[name] += record['times']
+        for other, (done, ready, lack) in record['pairs'].items():
+            self.done[name, other] += done
+            self.ready[name, other] += ready
+            self.lacking[name, other] = self.lacking.get((name, other), set(lack)) & set(lack)
+
+    def save(self, path):
+        """The sums, a line for each first step, so that the histories need not be kept."""
+        with open(path, 'w') as file:
+            for name in sorted(self.after):
+                counts = {other: [self.done[name, other], self.ready[name, other],
+                                  sorted(self.lacking.get((name, other), ()))] for other in sorted(steps.TABLE)}
+                print(json.dumps({'after': name, 'times': self.after[name], 'pairs': counts}), file=file)
 
     def history(self, words):
         before = None
@@ -62,6 +80,8 @@ def wanted(files, least=5):
 
 def main(args):
     seen = Pairs(args.results)
+    if args.save:
+        seen.save(args.save)
     short = seen.short(args.least)
     every = [(a, b) for a in steps.TABLE for b in steps.TABLE]
     never = [pair for pair in every if seen.impossible(*pair)]
