@@ -12,6 +12,8 @@ mkdir "$T/bin" "$T/src"
 cp "$top_srcdir"/kernel/dkms/{kernels,kernel-source,secure-boot,settings} "$T/src"
 sed 's/@VERSION@/1.0/' "$top_srcdir/kernel/dkms/dkms.conf.in" >"$T/src/dkms.conf"
 sed -i -e "s|^archive=.*|archive=$T/archive|" -e "s|^store=.*|store=$T/store|" "$T/src/kernel-source"
+sed -i -e "s|^state=.*|state=$T/state|" -e "s|^archive=.*|archive=$T/original_module|" \
+	-e "s|^modules=.*|modules=$T/modules|" "$T/src/kernels"
 # At first no firmware asks for signatures.
 sed -i -e "s|^state=.*|state=$T/firmware|" -e "s|/var/lib/dkms/mok|$T/mok|" -e "s|/etc/dkms|$T/etc|g" \
 	"$T/src/secure-boot"
@@ -25,9 +27,15 @@ fake dkms <<END
 [ "\$1" = status ] || echo "\$1" >>$T/log
 [ "\$1" != status ] || cat $T/status
 [ "\$1" != unbuild ] || : >$T/status
+[ "\$1" != install ] || { for folder in $T/state/$kernel/x86_64/module $T/modules/$kernel/updates/dkms; do
+	mkdir -p "\$folder" && echo ours >"\$folder/btrfs.ko"
+done; : >"\$initramfs_note"; }
 END
 fake modinfo <<END
-cat $T/built
+case "\$*" in
+*-F\ version*) echo 1.0 ;;
+*) cat $T/built ;;
+esac
 END
 fake dpkg-query <<END
 case \$4 in
