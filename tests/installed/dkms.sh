@@ -171,6 +171,27 @@ interrupted() {
 	try "$1: … and its removal brings the stock module back" not_served
 }
 
+# The same name of the kernel, a new package: dpkg unpacks its stock module, then the hook comes.
+kernel_updated() {
+	made_up "$1"
+	kernels install "$kernel"
+	module "$T/$stock" stock=second
+	: >"$T/headers"
+	try "$1: an update without its headers goes on" kernels install "$kernel"
+	try "$1: … and it is said that the module is of the source before" says "btrfs.ko built from linux 6.12.9-1"
+	echo 6.12.9-2 >"$T/headers"
+	module "$T/built.ko" version=1.0 'btrfs_policy=series 0 on linux 6.12.9-2'
+	try "$1: an update that keeps the name of the kernel" kernels install "$kernel"
+	try "$1: … is served anew" served
+	kernels remove
+	try "$1: … after removal the kernel has the stock module of the update" not_served second
+	made_up "$1"
+	kernels install "$kernel"
+	module "$T/$stock" stock=second
+	kernels remove
+	try "$1: … removal before the hook comes leaves it, too" not_served second
+}
+
 plain() {
 	made_up "$1"
 	try "$1: DKMS installs the module" kernels install "$kernel"
@@ -189,5 +210,6 @@ for release in bookworm trixie; do
 	half_way "$release"
 	initramfs_fails "$release"
 	interrupted "$release"
+	kernel_updated "$release"
 done
 done_testing
