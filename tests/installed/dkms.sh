@@ -146,9 +146,40 @@ initramfs_fails() {
 	fake update-initramfs <<<'echo "gzip: No space left on device"; exit 1'
 	kernels install "$kernel"
 	try "$1: update-initramfs fails: its message is printed" says 'No space left on device'
-	try "$1: … with what to do" says "then: update-initramfs -u -k $kernel"
+	try "$1: … with what to do" says "then: $src/initramfs $kernel"
 	try "$1: … the kernel keeps its stock module" not_served
 	try "$1: … in the initramfs too" initramfs_is_stock
+}
+
+# PATH without the host's tools for an initramfs.
+without_initramfs_tools() {
+	rm "$T"/bin/{update-initramfs,lsinitramfs}
+	! command -v update-initramfs >/dev/null && ! command -v dracut >/dev/null
+}
+
+other_initramfs() {
+	made_up "$1"
+	without_initramfs_tools || { skip "$1: this host has update-initramfs or dracut"; return; }
+	kernels install "$kernel"
+	try "$1: neither initramfs-tools nor dracut: what is to be done is said" says "to make $T/boot/initrd.img-$kernel anew"
+	try "$1: … and the module installed" test -e "$T/$ours"
+	made_up "$1"
+	without_initramfs_tools
+	fake dracut <<-'END'
+		[ "$1 $2" = '-q --force' ] && cat "$(modinfo -k "$4" -F filename btrfs)" >"$3"
+	END
+	kernels install "$kernel"
+	try "$1: dracut makes the initramfs" served
+	kernels remove
+	try "$1: … with the stock module after removal" initramfs_is_stock
+	rm "$T/boot/initrd.img-$kernel"
+	kernels install "$kernel"
+	try "$1: … and none for a kernel without one" test ! -e "$T/boot/initrd.img-$kernel"
+	made_up "$1"
+	without_initramfs_tools
+	fake dracut <<<'exit 1'
+	kernels install "$kernel"
+	try "$1: dracut fails: the kernel keeps its stock module" not_served
 }
 
 # The power goes while DKMS copies.
@@ -211,5 +242,6 @@ for release in bookworm trixie; do
 	initramfs_fails "$release"
 	interrupted "$release"
 	kernel_updated "$release"
+	other_initramfs "$release"
 done
 done_testing
