@@ -52,11 +52,18 @@ starts() {
 		grep -E 'systemctl|deb-systemd-(invoke|helper)'
 }
 
+depends() {
+	sed -n "/^Package: $1\$/,/^\$/p" "$top/debian/control" | grep -qF "libbtrfs-policy0 (= \${binary:Version})"
+}
+
 for release in bookworm trixie; do
 	try "the debhelper of Debian $release" unpack_debhelper "$release" || done_testing
 	unpack_debhelper "$release"
 	source_package
 	try "$release: the units" units
 	is "$(starts)" '' "$release: no installation and no upgrade starts or stops one"
+done
+for package in btrfs-policy libbtrfs-policy-dev; do
+	try "$package depends on the library of its version" depends "$package"
 done
 done_testing
