@@ -56,6 +56,13 @@ depends() {
 	sed -n "/^Package: $1\$/,/^\$/p" "$top/debian/control" | grep -qF "libbtrfs-policy0 (= \${binary:Version})"
 }
 
+# Where postrm removes the sources that are kept for older kernels.
+postrm() {
+	mkdir -p "$T/cache"
+	sed "s|/var/cache/btrfs-policy-dkms|$T/cache|" "$top/debian/btrfs-policy-dkms.postrm" >"$T/postrm"
+	sh "$T/postrm" "$1"
+}
+
 for release in bookworm trixie; do
 	try "the debhelper of Debian $release" unpack_debhelper "$release" || done_testing
 	unpack_debhelper "$release"
@@ -66,4 +73,8 @@ done
 for package in btrfs-policy libbtrfs-policy-dev; do
 	try "$package depends on the library of its version" depends "$package"
 done
+postrm remove
+try 'removal keeps the sources of older kernels' test -d "$T/cache"
+postrm purge
+try 'a purge does not' test ! -e "$T/cache"
 done_testing
