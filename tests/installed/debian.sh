@@ -52,6 +52,17 @@ starts() {
 		grep -E 'systemctl|deb-systemd-(invoke|helper)'
 }
 
+pages_of() {
+	(cd "$T/source/debian/$1" 2>/dev/null && find . -path '*/man/*' -type f -printf '%f\n' | sort | tr '\n' ' ')
+}
+
+# The install files name more than the made-up installation has; those for manual pages alone.
+pages() {
+	sed -i '/usr\/share\/man/!d' "$T"/source/debian/*.install
+	rm -f "$T"/source/debian/*.docs
+	dh dh_install
+}
+
 depends() {
 	sed -n "/^Package: $1\$/,/^\$/p" "$top/debian/control" | grep -qF "libbtrfs-policy0 (= \${binary:Version})"
 }
@@ -69,6 +80,10 @@ for release in bookworm trixie; do
 	source_package
 	try "$release: the units" units
 	is "$(starts)" '' "$release: no installation and no upgrade starts or stops one"
+	source_package
+	try "$release: manual pages" pages
+	is "$(pages_of btrfs-policy)- $(pages_of libbtrfs-policy-dev)" 'command.8 file.5 kernel.7 - library.3 ' \
+		"$release: those of the library are in its development package"
 done
 for package in btrfs-policy libbtrfs-policy-dev; do
 	try "$package depends on the library of its version" depends "$package"
