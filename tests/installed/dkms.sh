@@ -223,6 +223,20 @@ kernel_updated() {
 	try "$1: … removal before the hook comes leaves it, too" not_served second
 }
 
+# As an interrupted `dkms add` leaves it, or a repair of a file system.
+without_link() {
+	made_up "$1"
+	mkdir -p "$T/var/lib/dkms/btrfs-policy/1.0/build"
+	try "$1: an entry of DKMS without its link: removal" kernels remove
+	try "$1: … leaves none" test ! -e "$T/var/lib/dkms/btrfs-policy"
+	mkdir -p "$T/var/lib/dkms/btrfs-policy/1.0/build"
+	kernels install "$kernel"
+	try "$1: … and an installation serves the kernel" served
+	rm "$T/var/lib/dkms/btrfs-policy/1.0/source"
+	try "$1: … with the module installed, removal" kernels remove
+	try "$1: … brings the stock module back" not_served
+}
+
 plain() {
 	made_up "$1"
 	try "$1: DKMS installs the module" kernels install "$kernel"
@@ -243,5 +257,6 @@ for release in bookworm trixie; do
 	interrupted "$release"
 	kernel_updated "$release"
 	other_initramfs "$release"
+	without_link "$release"
 done
 done_testing
