@@ -237,6 +237,16 @@ without_link() {
 	try "$1: … brings the stock module back" not_served
 }
 
+# A cp that fails without a sign and leaves the right version: one block is not that of the file that was built.
+altered() {
+	made_up "$1"
+	copies_badly '{ cat "${@: -2:1}"; echo more; } >"${@: -1}"'
+	kernels install "$kernel"
+	try "$1: a file that is not the one that was built is seen" says 'is not the file that DKMS built'
+	try "$1: … and taken away" not_served
+	try "$1: … out of the initramfs too" initramfs_is_stock
+}
+
 plain() {
 	made_up "$1"
 	try "$1: DKMS installs the module" kernels install "$kernel"
@@ -253,6 +263,7 @@ for release in bookworm trixie; do
 	try "the DKMS of Debian $release" unpack_dkms "$release" || done_testing
 	plain "$release"
 	half_way "$release"
+	altered "$release"
 	initramfs_fails "$release"
 	interrupted "$release"
 	kernel_updated "$release"

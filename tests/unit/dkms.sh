@@ -35,6 +35,7 @@ END
 fake modinfo <<END
 case "\$*" in
 *-F\ version*) echo 1.0 ;;
+*-F\ filename*) echo $T/modules/$kernel/updates/dkms/btrfs.ko ;;
 *) cat $T/built ;;
 esac
 END
