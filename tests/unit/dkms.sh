@@ -12,10 +12,13 @@ mkdir "$T/bin" "$T/src"
 cp "$top_srcdir"/kernel/dkms/{kernels,kernel-source,secure-boot,settings} "$T/src"
 sed 's/@VERSION@/1.0/' "$top_srcdir/kernel/dkms/dkms.conf.in" >"$T/src/dkms.conf"
 sed -i -e "s|^archive=.*|archive=$T/archive|" -e "s|^store=.*|store=$T/store|" "$T/src/kernel-source"
+sed -i -e "s|^state=.*|state=$T/state|" -e "s|^archive=.*|archive=$T/original_module|" \
+	-e "s|^modules=.*|modules=$T/modules|" "$T/src/kernels"
 # At first no firmware asks for signatures.
 sed -i -e "s|^state=.*|state=$T/firmware|" -e "s|/var/lib/dkms/mok|$T/mok|" -e "s|/etc/dkms|$T/etc|g" \
 	"$T/src/secure-boot"
 : >"$T/archive"
+echo linux >"$T/from"
 
 fake() {	# PROGRAM, its text on stdin
 	{ printf '#!/bin/bash\n'; cat; } >"$T/bin/$1" && chmod 755 "$T/bin/$1"
@@ -25,14 +28,22 @@ fake dkms <<END
 [ "\$1" = status ] || echo "\$1" >>$T/log
 [ "\$1" != status ] || cat $T/status
 [ "\$1" != unbuild ] || : >$T/status
+[ "\$1" != install ] || { for folder in $T/state/$kernel/x86_64/module $T/modules/$kernel/updates/dkms; do
+	mkdir -p "\$folder" && echo ours >"\$folder/btrfs.ko"
+done; : >"\$initramfs_note"; }
 END
 fake modinfo <<END
-cat $T/built
+case "\$*" in
+*-F\ version*) echo 1.0 ;;
+*-F\ filename*) echo $T/modules/$kernel/updates/dkms/btrfs.ko ;;
+*) cat $T/built ;;
+esac
 END
 fake dpkg-query <<END
-case \$4 in
-linux-headers-*) echo "installed \$(cat $T/headers)" ;;
-linux-source-*) echo "installed \$(cat $T/source)" ;;
+case \$3\$4 in
+*source:Package*) echo "installed \$(cat $T/from)" ;;
+*linux-headers-*) echo "installed \$(cat $T/headers)" ;;
+*linux-source-*) echo "installed \$(cat $T/source)" ;;
 esac
 END
 
@@ -60,6 +71,16 @@ is "$did" 'unbuild install ' 'an update that keeps the name of the kernel gets a
 kernels 6.12.9-2 6.12.9-1 6.12.9-1
 is "$did" 'unbuild ' 'without the source of the update the stock module is back'
 try 'and the source it wants is named' grep -F 'apt install linux-source-6.12=6.12.9-2' "$T/said"
+for from in linux-upstream linux-6.12.9; do
+	echo $from >"$T/from"
+	kernels 6.12.9-1 6.12.9-2
+	is "$did" "" "a self-made kernel, its source package $from, is not built for"
+	try 'and the guide to kernels of your own is named' grep -F other-kernels.md "$T/said"
+	refuse 'not a package that never exists' grep -F 'apt install linux-source' "$T/said"
+done
+echo linux-6.12 >"$T/from"
+kernels 6.12.9-1 6.12.9-1
+is "$did" 'install ' 'the kernel 6.12 of Debian 12 is one of the distribution'
 
 printf '\6\0\0\0\1' >"$T/firmware"
 fake mokutil </dev/null
