@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# lab: --mem 2G --disk ssd:size=300M,seed=1
+#
+# What a device holds where no file is, is a part of the parity of what is beside it. A replace does
+# not copy that, so what is lost afterwards cannot be rebuilt before a scrub, as the manual says.
+# The disks are null_blk's, in memory.
+[ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
+. "$LAB_LIB"
+nullb=/sys/kernel/config/nullb
+
+# Of the last chunk: "DEVID SECTOR" for each stripe.
+chunk() {
+	btrfs inspect-internal dump-tree -t chunk /dev/disk1 | awk '
+		$1 == "item" { out = "" }
+		$1 == "stripe" { out = out $4 " " $6 / 512 "\n" }
+		END { printf "%s", out }'
+}
+
+mount -t configfs none /sys/kernel/config
+for i in 1 2 3 4; do
+	try "disk $i" eval "mkdir $nullb/disk$i && echo 400 >$nullb/disk$i/size && echo 1 >$nullb/disk$i/memory_backed && echo 1 >$nullb/disk$i/power" ||
+		bail_out disks
+done
+dd if=/dev/urandom of=/dev/disk4 bs=1M count=400 oflag=direct status=none
+try mkfs mkfs.btrfs -q -f -K -m raid1 -d raid5 /dev/disk{1,2,3} || bail_out mkfs
+try mount lab_mount /dev/disk1 || bail_out mount
+try 'a stripe that is full' dd if=/dev/urandom of="$LAB_MNT/full" bs=64K count=1 oflag=direct status=none
+try 'and one beside it' dd if=/dev/urandom of="$LAB_MNT/beside" bs=64K count=1 oflag=direct status=none
+sync -f "$LAB_MNT"
+sum=$(lab_sum "$LAB_MNT/full")
+mapfile -t stripes < <(chunk)
+read -r full full_sector <<<"${stripes[0]}"
+read -r beside _ <<<"${stripes[1]}"
+is "$(dd if="/dev/disk$full" bs=64K count=1 skip=$((full_sector / 128)) iflag=direct status=none | md5sum)" \
+	"$(md5sum <"$LAB_MNT/full")" 'they are where they should be'
+rm "$LAB_MNT/beside"
+sync -f "$LAB_MNT"
+try 'replace the device of the one that is removed' btrfs replace start -B -f "$beside" /dev/disk4 "$LAB_MNT"
+# What is cached of a stripe is of the old device.
+try 'unmount after the replace' umount "$LAB_MNT"
+try 'mount after the replace' lab_mount /dev/disk"$full"
+is "$(btrfs scrub start -B "$LAB_MNT" 2>/dev/null | grep -c 'no errors found')" 1 'scrub brings the parity in line'
+try unmount umount "$LAB_MNT"
+dd if=/dev/urandom of="/dev/disk$full" bs=4K seek=$((full_sector / 8 + 6)) count=4 oflag=direct status=none
+echo 0 >$nullb/disk"$beside"/power
+btrfs device scan --forget
+btrfs device scan >/dev/null
+try 'mount again' lab_mount /dev/disk"$full"
+is "$(lab_sum "$LAB_MNT/full")" "$sum" 'what is damaged afterwards can be repaired'
+try 'unmount again' umount "$LAB_MNT"
+done_testing
