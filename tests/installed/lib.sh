@@ -63,12 +63,13 @@ suite_sources() {
 	printf '%s\n' "$new"
 }
 
-# suite_apt PROGRAM WORDS...: apt with lists of its own, so that the host's age and suite do not matter.
+# suite_apt PROGRAM WORDS...: apt with lists of its own, so that the host's age and suite do not matter. Tests that
+# run at the same time wait for each other: apt does not wait for lists.
 suite_apt() {
 	local program=$1 dir=$cache/apt-$suite
 	shift
 	mkdir -p "$dir/lists/partial" "$dir/archives/partial"
-	"$program" -q -o Dir::Etc::SourceList="$(suite_sources)" -o Dir::Etc::SourceParts=/dev/null \
+	flock "$dir/lock" "$program" -q -o Dir::Etc::SourceList="$(suite_sources)" -o Dir::Etc::SourceParts=/dev/null \
 		-o Dir::State="$dir" -o Dir::State::Status=/dev/null -o Dir::Cache="$dir" \
 		-o APT::Sandbox::User=root -o Acquire::Retries=3 "$@"
 }

@@ -13,7 +13,7 @@ cases_of() {
 		printf 'tests/lab/cases/roles/%s.sh\n' placement refuse sysfs ssd-and-hdds small-ssd add-role df df-metadata-full \
 			data-disk-full full-metadata-ssd full-array replace-full replace-two-dead replace-missing \
 			roles-access degraded-system raid1c4 roles-checks roles-corners sync roles-life roles-foreign roles-power roles-swapfile freeze-pending role-loop convert-no-space \
-			balance-beside system-kept unmount-pending ;;
+			balance-beside unmount-pending ;;
 	read-policy)
 		printf 'tests/lab/cases/read-policy/%s.sh\n' rr-settings rr-toggle rr-slow rr-degraded rr-devices rr-profiles rr-shares \
 			rr-queue rr-starts rr-switch rr-direct rr-files rr-turns ;;

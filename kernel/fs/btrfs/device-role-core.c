@@ -121,13 +121,11 @@ u64 btrfs_role_max_chunk(const struct btrfs_role_profile *profile, u8 rank)
  */
 u64 btrfs_role_useful_bytes(const struct btrfs_role_profile *profile)
 {
-	const bool data = profile->kind == BTRFS_ROLE_KIND_DATA;
-	u64 useful = data ? least(256ULL << 20, profile->max_stripe) : 64ULL << 20;
+	u64 useful = profile->kind == BTRFS_ROLE_KIND_DATA ? 256ULL << 20 : 64ULL << 20;
 
+	useful = least(useful, profile->max_stripe);
 	useful = least(useful, btrfs_role_max_chunk(profile, BTRFS_ROLE_RANK_FIRST));
-	useful *= profile->dev_stripes;
-	/* A quarter of the 32MiB of a system chunk fits into what is kept for these. */
-	return data ? useful : least(useful, profile->max_stripe / 4);
+	return useful * profile->dev_stripes;
 }
 
 /*
