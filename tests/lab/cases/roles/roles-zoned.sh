@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# lab: --mem 3G --disk ssd:size=1280M,seed=1
+# lab: --mem 3G --disk ssd:size=1536M,seed=1
 #
 # Zoned disks for data and an SSD without zones for metadata: chunks are zones
 # there, and roles hold all the same.  The disks are null_blk's, in memory.
