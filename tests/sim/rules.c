@@ -368,6 +368,28 @@ static void seldom(const char *kinds)
 	ok(load->seek_ns < 30 * NSEC_PER_MSEC, "a try that is fast tells that it is well again");
 }
 
+/* A drive answers from its own cache what it read ahead before. */
+static void cached(void)
+{
+	struct btrfs_chunk_map map;
+	bool kept = true;
+
+	fresh(1, 3, "hhh");
+	map = map_of(3, BTRFS_BLOCK_GROUP_DATA);
+	for (int i = 0; i < 3; i++)
+		for (int n = 0; n < 40; n++)
+			done(&map, i, n * 50 * SIM_MIB, 4096, 10 * NSEC_PER_MSEC, REQ_OP_READ, 0);
+	sim_now += 2 * NSEC_PER_SEC;
+	for (u64 len = SZ_512K; me.pid < 4; me.pid++) {
+		const int i = pick(&map, me.pid * 20 * SIM_MIB, &len);
+		const u32 unit_ns = btrfs_read_speed(&disks[i].dev).unit_ns;
+
+		done(&map, i, me.pid * 20 * SIM_MIB, len, NSEC_PER_MSEC / 2, REQ_OP_READ, 0);
+		kept &= btrfs_read_speed(&disks[i].dev).unit_ns == unit_ns;
+	}
+	ok(kept, "after a rest, a read from its cache does not make a disk fast that is like the others");
+}
+
 /* It has no other of its kind to be compared with. */
 static void flash_comes_back(void)
 {
@@ -445,6 +467,7 @@ int main(void)
 	changes();
 	seldom("hh");
 	seldom("ss");
+	cached();
 	flash_comes_back();
 	rare_samples();
 	counted();

@@ -182,9 +182,9 @@ static void btrfs_rr_guess(const struct btrfs_rr_pick *pick, struct btrfs_rr_mir
 		m->speed.seek_ns = min(m->speed.seek_ns, peer->seek_ns);
 		m->speed.unit_ns = min(m->speed.unit_ns, peer->unit_ns);
 	}
-	/* Not a guess if it was about that good; seeks differ more by chance. */
+	/* Not a guess if it was about that good; seeks of disks differ more by chance. */
 	m->guess = (u64)2 * known.unit_ns > (u64)3 * m->speed.unit_ns ||
-		   known.seek_ns / 4 > m->speed.seek_ns;
+		   known.seek_ns / (known.rot ? 4 : 2) > m->speed.seek_ns;
 }
 
 /* A stream counts on each of the disks that it uses as its share of them, in twelfths. */
@@ -513,7 +513,7 @@ int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info, const struct btrfs_chu
 		pick.len = min_t(u32, pick.len, pick.nr_rot == pick.nr ? ROT_PIECE : FLASH_PIECE);
 	pick.stream = !pick.nr_rot && !btrfs_read_is_single(&pick.mirrors[0].speed, pick.len);
 	best = pick.nr_rot ? btrfs_rr_pick_rot(&pick) : btrfs_rr_choose(&pick);
-	if (pick.mirrors[best].rested)
+	if (pick.mirrors[best].guess)
 		WRITE_ONCE(btrfs_rr_load(&pick, &pick.mirrors[best])->tried, true);
 	if (pick.data)
 		req->len = min_t(u64, req->len, pick.len);
