@@ -42,6 +42,8 @@
 /* What is that many times slower has no part in a stream, which would wait for it. */
 #define ROT_SLOW	2
 #define FLASH_SLOW	8
+/* A random read moves the head for the next ones, too: a way 16 times as long costs a seek. */
+#define RANDOM_WAY	8
 
 /* One mirror while it is compared with the others; times of it are in 64 ns. */
 struct btrfs_rr_mirror {
@@ -57,8 +59,7 @@ struct btrfs_rr_mirror {
 	/* The read goes on where the last one ended, or a small gap after that. */
 	bool cont;
 	/* Rested: what is known may be wrong, and what is guessed instead is far better. */
-	bool rested;
-	bool guess;
+	bool rested, guess;
 };
 
 struct btrfs_rr_pick {
@@ -73,8 +74,7 @@ struct btrfs_rr_pick {
 	u32 pid;
 	/* The mirror that the task is on, or -1. */
 	s8 on;
-	u8 nr;
-	u8 nr_rot;
+	u8 nr, nr_rot;
 	u8 run;
 	u8 window;
 	u8 least_streams;
@@ -315,6 +315,8 @@ static u32 btrfs_rr_total(const struct btrfs_rr_pick *pick, int i)
 	const u32 queue = btrfs_rr_cost(4 * (u64)m->speed.seek_ns);
 	u64 own = btrfs_read_access_ns(&m->speed, last_end, pos, pick->len);
 
+	if (own && m->speed.rot && !pick->stream)
+		own += (RANDOM_WAY - 1) * (own - m->speed.seek_ns / 2);
 	if (last_end != pos)
 		own += btrfs_rr_penalty_ns(pick, m);
 	/* A new task goes by its number where the queue of a stream makes the difference. */
