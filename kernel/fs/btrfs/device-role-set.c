@@ -93,15 +93,14 @@ static int find_devices(struct btrfs_fs_info *fs_info, struct role_request *requ
 	return 0;
 }
 
-/* Put the new types into force, or the old ones back. */
-static void apply_types(struct btrfs_fs_info *fs_info, const struct role_request *request, bool new)
+static void apply_types(struct btrfs_fs_info *fs_info, struct role_request *request)
 {
 	for (u32 i = 0; i < request->nr; i++) {
-		const struct role_change *change = &request->changes[i];
+		struct role_change *change = &request->changes[i];
 
-		btrfs_device_set_type(change->device, new ?
-				      btrfs_role_to_disk(change->old_type, change->role) :
-				      change->old_type);
+		change->old_type = change->device->type;
+		btrfs_device_set_type(change->device,
+				      btrfs_role_to_disk(change->old_type, change->role));
 		WRITE_ONCE(change->device->role_dirty, true);
 	}
 	set_bit(BTRFS_FS_NEED_TRANS_COMMIT, &fs_info->flags);
@@ -115,13 +114,12 @@ static void apply_types(struct btrfs_fs_info *fs_info, const struct role_request
 
 /*
  * Change the types in memory; the next commit writes them. The allocator holds
- * chunk_mutex too and sees all changes or none, and the check can read the result.
+ * chunk_mutex too and sees all changes or none.
  */
 static int change_types(struct btrfs_fs_info *fs_info, struct role_request *request)
 {
 	enum btrfs_device_roles_reason reason;
-	u32 before[2];
-	u32 after[2];
+	u32 counts[2][2];
 	u64 devid = 0;
 	int kind;
 	int ret;
@@ -130,16 +128,17 @@ static int change_types(struct btrfs_fs_info *fs_info, struct role_request *requ
 	ret = find_devices(fs_info, request);
 	if (ret)
 		return ret;
-	btrfs_device_role_count(fs_info, true, NULL, before);
-	for (u32 i = 0; i < request->nr; i++)
-		request->changes[i].old_type = request->changes[i].device->type;
-	apply_types(fs_info, request, true);
-	btrfs_device_role_count(fs_info, true, NULL, after);
-	reason = btrfs_device_role_check_counts(fs_info, before, after);
-	if (reason == BTRFS_DEVICE_ROLES_OK || request->force)
+	/* There and back. The types, which others may write meanwhile, stay. */
+	for (int i = 0; i < 2; i++) {
+		btrfs_device_role_count(fs_info, true, NULL, counts[i]);
+		for (u32 j = 0; j < request->nr; j++)
+			swap(request->changes[j].device->role, request->changes[j].role);
+	}
+	reason = btrfs_device_role_check_counts(fs_info, counts[0], counts[1]);
+	if (reason == BTRFS_DEVICE_ROLES_OK || request->force) {
+		apply_types(fs_info, request);
 		return 0;
-
-	apply_types(fs_info, request, false);
+	}
 	/* The first device of the request that is about to exclude the kind. */
 	kind = reason == BTRFS_DEVICE_ROLES_TOO_FEW_DATA ? BTRFS_ROLE_KIND_DATA :
 							   BTRFS_ROLE_KIND_METADATA;
@@ -207,11 +206,12 @@ out:
  */
 void btrfs_device_role_commit(struct btrfs_fs_info *fs_info)
 {
+	struct btrfs_trans_handle *trans = btrfs_join_transaction(fs_info->tree_root);
 	const unsigned long begin = jiffies;
-	struct btrfs_trans_handle *trans = btrfs_start_transaction(fs_info->tree_root, 0);
 
+	/* Unmount waits for it. */
 	if (!IS_ERR(trans) && !btrfs_commit_transaction(trans))
-		msleep(jiffies_to_msecs(jiffies - begin));
+		msleep(min(jiffies_to_msecs(jiffies - begin), 5000));
 }
 
 /*

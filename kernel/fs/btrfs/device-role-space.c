@@ -36,7 +36,7 @@ static void add_device(const struct btrfs_fs_info *fs_info,
 	btrfs_add_avail(&own->avail, all > reserved ? all - reserved : 0);
 	/* Not if data-only. Pieces smaller than the chunk of mkfs are nothing to rely on. */
 	if (device->role != BTRFS_ROLE_EXCLUDE_OTHER && all >= SZ_8M)
-		btrfs_add_avail(&sums->system, all);
+		btrfs_add_avail(&sums->system, all - BTRFS_DEVICE_RANGE_RESERVED);
 }
 
 /* Chunks, devices, sizes or roles have changed. Return whether roles are in force. */
