@@ -168,6 +168,25 @@ lab_small_files() {
 		print "all\n"' "$1" "$2" "$3" "${4:-0}"
 }
 
+# lab_null_disks MIB N: disks in memory, /dev/disk1 to N, whose configfs can take away sectors and power
+lab_null_disks() {
+	local disk n
+
+	mount -t configfs none /sys/kernel/config || return
+	for n in $(seq "$2"); do
+		disk=/sys/kernel/config/nullb/disk$n
+		mkdir "$disk" && echo "$1" >"$disk/size" && echo 1 >"$disk/memory_backed" && echo 1 >"$disk/power" || return
+	done
+}
+
+# lab_last_chunk DEVICE: "DEVID SECTOR" of each stripe of the last chunk
+lab_last_chunk() {
+	btrfs inspect-internal dump-tree -t chunk "$1" | awk '
+		$1 == "item" { out = "" }
+		$1 == "stripe" { out = out $4 " " $6 / 512 "\n" }
+		END { printf "%s", out }'
+}
+
 # Is it still the writable file system that was mounted?
 lab_writable() {
 	grep -q " $LAB_MNT btrfs rw" /proc/mounts &&

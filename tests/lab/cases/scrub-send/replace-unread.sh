@@ -9,14 +9,6 @@
 . "$LAB_LIB"
 nullb=/sys/kernel/config/nullb
 
-# Of the last chunk: "DEVID SECTOR" for each stripe.
-chunk() {
-	btrfs inspect-internal dump-tree -t chunk /dev/disk1 | awk '
-		$1 == "item" { out = "" }
-		$1 == "stripe" { out = out $4 " " $6 / 512 "\n" }
-		END { printf "%s", out }'
-}
-
 # write FILE KIB
 write() {
 	dd if=/dev/urandom of="$LAB_MNT/$1" bs="$2K" count=1 oflag=direct status=none
@@ -33,17 +25,14 @@ replace() {
 	btrfs replace start -B -f "$1" /dev/disk4 "$LAB_MNT"
 }
 
-mount -t configfs none /sys/kernel/config
-for disk in $nullb/disk{1..4}; do
-	try "${disk##*/}" eval "mkdir $disk && echo 400 >$disk/size && echo 1 >$disk/memory_backed && echo 1 >$disk/power" || bail_out disks
-done
+try 'disks in memory' lab_null_disks 400 4 || bail_out disks
 try mkfs lab_mkfs raid5/raid1 /dev/disk{1,2,3} || bail_out mkfs
 try mount lab_mount /dev/disk1 || bail_out mount
 try 'a stripe of two files' eval 'write part 20 && write gone 44'
 try 'and one beside it' write file 64
 sync -f "$LAB_MNT"
 sum=$(lab_sum "$LAB_MNT"/{file,part})
-mapfile -t stripes < <(chunk)
+mapfile -t stripes < <(lab_last_chunk /dev/disk1)
 read -r part sector <<<"${stripes[0]}"
 read -r file file_sector <<<"${stripes[1]}"
 read -r parity _ <<<"${stripes[2]}"

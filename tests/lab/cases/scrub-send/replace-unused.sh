@@ -8,19 +8,7 @@
 . "$LAB_LIB"
 nullb=/sys/kernel/config/nullb
 
-# Of the last chunk: "DEVID SECTOR" for each stripe.
-chunk() {
-	btrfs inspect-internal dump-tree -t chunk /dev/disk1 | awk '
-		$1 == "item" { out = "" }
-		$1 == "stripe" { out = out $4 " " $6 / 512 "\n" }
-		END { printf "%s", out }'
-}
-
-mount -t configfs none /sys/kernel/config
-for i in 1 2 3 4; do
-	try "disk $i" eval "mkdir $nullb/disk$i && echo 400 >$nullb/disk$i/size && echo 1 >$nullb/disk$i/memory_backed && echo 1 >$nullb/disk$i/power" ||
-		bail_out disks
-done
+try 'disks in memory' lab_null_disks 400 4 || bail_out disks
 dd if=/dev/urandom of=/dev/disk4 bs=1M count=400 oflag=direct status=none
 try mkfs mkfs.btrfs -q -f -K -m raid1 -d raid5 /dev/disk{1,2,3} || bail_out mkfs
 try mount lab_mount /dev/disk1 || bail_out mount
@@ -28,7 +16,7 @@ try 'a stripe that is full' dd if=/dev/urandom of="$LAB_MNT/full" bs=64K count=1
 try 'and one beside it' dd if=/dev/urandom of="$LAB_MNT/beside" bs=64K count=1 oflag=direct status=none
 sync -f "$LAB_MNT"
 sum=$(lab_sum "$LAB_MNT/full")
-mapfile -t stripes < <(chunk)
+mapfile -t stripes < <(lab_last_chunk /dev/disk1)
 read -r full full_sector <<<"${stripes[0]}"
 read -r beside _ <<<"${stripes[1]}"
 is "$(dd if="/dev/disk$full" bs=64K count=1 skip=$((full_sector / 128)) iflag=direct status=none | md5sum)" \

@@ -42,10 +42,7 @@ passes() {
 	return 1
 }
 
-mount -t configfs none /sys/kernel/config
-for disk in $nullb/disk{1..4}; do
-	try "${disk##*/}" eval "mkdir $disk && echo 400 >$disk/size && echo 1 >$disk/memory_backed && echo 1 >$disk/power" || bail_out disks
-done
+try 'disks in memory' lab_null_disks 400 4 || bail_out disks
 dd if=/dev/urandom of=/dev/disk4 bs=1M count=400 oflag=direct status=none
 try mkfs lab_mkfs raid5/raid1 /dev/disk{1,2,3} || bail_out mkfs
 try mount lab_mount /dev/disk1 || bail_out mount
