@@ -169,16 +169,16 @@ class BalanceControl(Step):
 
 
 def refused_for_seeds(m, result):
-    """Scrub writes to no device of a seed, and has done all others."""
+    """Scrub writes to no device of a seed, and has repaired all others."""
     refused = re.findall(r'scrubbing .* failed for device id (\d+): .*errno=30', result.out)
-    return bool(refused) and sorted(map(int, refused)) == m.seeds()
+    return bool(refused) and sorted(map(int, refused)) == m.seeds() and \
+        bool(re.search(r'Uncorrectable:\s+0\b|no errors found', result.out))
 
 
 def mend(m):
     """Scrub after damage that all copies together survive."""
     result = btrfs('scrub', 'start', '-B', MNT)
-    if result.status == 0 or refused_for_seeds(m, result) and \
-            re.search(r'Uncorrectable:\s+0\b|no errors found', result.out):
+    if result.status == 0 or refused_for_seeds(m, result):
         m.damaged = False
         checks.copies(m)    # it has found all damage
         return machine.Result(0, result.out)
@@ -199,19 +199,16 @@ class Scrub(Step):
 
     def act(self, m, a):
         words = ['btrfs', 'scrub', 'start', '-B', *(['-r'] if a['ro'] else []), MNT]
-        if not a['cancel']:
-            return machine.run(*words)
-        result = machine.interrupted(words, ['btrfs', 'scrub', 'cancel', MNT], a['cancel'])
-        return machine.Result(0, result.out, nothing=True) if 'scrub canceled' in result.out else result
+        result = machine.interrupted(words, ['btrfs', 'scrub', 'cancel', MNT], a['cancel']) if a['cancel'] else \
+            machine.run(*words)
+        nothing = bool(a['cancel']) and 'scrub canceled' in result.out
+        return machine.Result(0, result.out, nothing=nothing) if nothing or refused_for_seeds(m, result) else result
 
     def excuse(self, m, a, result, before):
         if m.damaged and a['ro'] and 'no errors found' not in result.out:
             return 'damage, read-only'
         if no_space(result):    # block groups with parity must become read-only
             return short_of_space(m, before) or (m.full and 'full') or None
-        if not a['ro'] and refused_for_seeds(m, result):
-            checks.scrubbed(m, result.out, a['ro'])
-            return 'devices of a seed are not repaired'
         # The stock kernel compares the fsid of super and tree blocks of a seed with the new one.
         errors = re.findall(r'(\w+)=\d+', ''.join(re.findall('Error summary:(.*)', result.out)))
         if m.seeds() and a['ro'] and errors and set(errors) <= {'super', 'verify'}:
