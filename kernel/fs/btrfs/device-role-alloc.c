@@ -46,6 +46,7 @@ void btrfs_device_role_count_chunk(const struct btrfs_fs_info *fs_info,
 				   struct btrfs_role_chunk *chunk)
 {
 	const struct btrfs_device *last = NULL;
+	enum btrfs_role_rank rank;
 
 	*chunk = (struct btrfs_role_chunk) { 0 };
 	/* A device that is replaced stays until all have seen the new one. */
@@ -58,16 +59,13 @@ void btrfs_device_role_count_chunk(const struct btrfs_fs_info *fs_info,
 			continue;
 		last = device;
 
-		switch (btrfs_device_role_rank(fs_info, device, map->type)) {
-		case BTRFS_ROLE_RANK_FIRST:
+		rank = btrfs_device_role_rank(fs_info, device, map->type);
+		if (rank == BTRFS_ROLE_RANK_FIRST)
 			chunk->first++;
-			break;
-		case BTRFS_ROLE_RANK_EXCLUDED:
+		else if (rank == BTRFS_ROLE_RANK_EXCLUDED)
 			chunk->excluded++;
-			break;
-		default:
+		else
 			chunk->other++;
-		}
 	}
 	rcu_read_unlock();
 }
@@ -228,9 +226,8 @@ void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 		return;
 
 	space_info = btrfs_find_space_info(fs_info, bg_flags);
-	spin_lock(&space_info->lock);
-	space_info->spilled_chunks++;
-	spin_unlock(&space_info->lock);
+	scoped_guard(spinlock, &space_info->lock)
+		space_info->spilled_chunks++;
 	if (space_info->spilled_chunks > 1)
 		return;
 

@@ -145,10 +145,10 @@ void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info)
 	enum btrfs_device_roles_reason reason;
 	u32 counts[2];
 
-	mutex_lock(&fs_info->chunk_mutex);
+	guard(mutex)(&fs_info->chunk_mutex);
+	if (!btrfs_device_roles_in_force(fs_info))
+		return;
 	btrfs_device_role_count(fs_info, false, NULL, counts);
-	mutex_unlock(&fs_info->chunk_mutex);
-
 	reason = btrfs_device_role_check_counts(fs_info, plenty, counts);
 	if (reason != BTRFS_DEVICE_ROLES_OK)
 		btrfs_warn(fs_info, "by the roles of devices, %s",
@@ -161,16 +161,14 @@ bool btrfs_device_role_allows_balance(struct btrfs_fs_info *fs_info,
 {
 	static const char * const types[] = { "data", "metadata", "system" };
 	const struct btrfs_balance_args * const args[] = { &bctl->data, &bctl->meta, &bctl->sys };
-	bool in_force;
 	u32 counts[2];
 
 	/* The balance is known: a change of roles after this heeds it. */
-	mutex_lock(&fs_info->chunk_mutex);
-	in_force = btrfs_device_roles_in_force(fs_info);
+	guard(mutex)(&fs_info->chunk_mutex);
+	if (!btrfs_device_roles_in_force(fs_info))
+		return true;
 	btrfs_device_role_count(fs_info, false, NULL, counts);
-	mutex_unlock(&fs_info->chunk_mutex);
-
-	for (int i = 0; in_force && i < ARRAY_SIZE(args); i++) {
+	for (int i = 0; i < ARRAY_SIZE(args); i++) {
 		const u64 target = convert_target(args[i]);
 		const u32 needed = most_demanding(target)->devs_min;
 
@@ -200,13 +198,12 @@ static u32 count_vacant(struct btrfs_fs_info *fs_info,
 	const struct btrfs_device *device;
 	u32 vacant = 0;
 
-	mutex_lock(&fs_info->chunk_mutex);
+	guard(mutex)(&fs_info->chunk_mutex);
 	list_for_each_entry(device, &fs_info->fs_devices->alloc_list, dev_alloc_list)
 		vacant += btrfs_device_role_rank(fs_info, device, map->type) ==
 				BTRFS_ROLE_RANK_FIRST &&
 			  device->total_bytes >= device->bytes_used + bytes &&
 			  !is_on(map, device);
-	mutex_unlock(&fs_info->chunk_mutex);
 	return vacant;
 }
 

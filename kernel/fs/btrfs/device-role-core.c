@@ -111,7 +111,8 @@ u64 btrfs_role_max_chunk(const struct btrfs_role_profile *profile, u8 rank)
 
 	for (u32 i = 0; i <= rank; i++)
 		bytes += profile->rank_bytes[i];
-	return least(div_u64(bytes, 10), profile->max_chunk);
+	/* While a remount changes which roles are obeyed no device may be of the rank. */
+	return bytes ? least(div_u64(bytes, 10), profile->max_chunk) : profile->max_chunk;
 }
 
 /*

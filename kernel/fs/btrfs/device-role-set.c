@@ -104,8 +104,6 @@ static void apply_types(struct btrfs_fs_info *fs_info, struct role_request *requ
 		WRITE_ONCE(change->device->role_dirty, true);
 	}
 	set_bit(BTRFS_FS_NEED_TRANS_COMMIT, &fs_info->flags);
-	/* Pairs with the acquire in get_placement_class(). */
-	smp_store_release(&fs_info->roles.generation, fs_info->roles.generation + 1);
 	btrfs_update_per_profile_avail(fs_info);
 	/* What was full may find space on other devices now. */
 	memset(fs_info->roles.spilled_at, 0, sizeof(fs_info->roles.spilled_at));
@@ -135,10 +133,14 @@ static int change_types(struct btrfs_fs_info *fs_info, struct role_request *requ
 			swap(request->changes[j].device->role, request->changes[j].role);
 	}
 	reason = btrfs_device_role_check_counts(fs_info, counts[0], counts[1]);
-	if (reason == BTRFS_DEVICE_ROLES_OK || request->force) {
+	if (request->force)
+		reason = BTRFS_DEVICE_ROLES_OK;
+	if (reason == BTRFS_DEVICE_ROLES_OK)
 		apply_types(fs_info, request);
+	/* Pairs with the acquire in get_placement_class(), which may have seen what is refused. */
+	smp_store_release(&fs_info->roles.generation, fs_info->roles.generation + 1);
+	if (reason == BTRFS_DEVICE_ROLES_OK)
 		return 0;
-	}
 	/* The first device of the request that is about to exclude the kind. */
 	kind = reason == BTRFS_DEVICE_ROLES_TOO_FEW_DATA ? BTRFS_ROLE_KIND_DATA :
 							   BTRFS_ROLE_KIND_METADATA;
@@ -188,9 +190,8 @@ static int set_roles(struct btrfs_fs_info *fs_info, struct role_request *request
 	}
 
 	/* Keeps devices from going away, and replace from finishing. */
-	mutex_lock(&fs_info->fs_devices->device_list_mutex);
-	ret = change_types(fs_info, request);
-	mutex_unlock(&fs_info->fs_devices->device_list_mutex);
+	scoped_guard(mutex, &fs_info->fs_devices->device_list_mutex)
+		ret = change_types(fs_info, request);
 	if (ret)
 		btrfs_end_transaction(trans);
 	else
@@ -414,5 +415,8 @@ long btrfs_ioctl_add_dev_role(struct file *file, void __user *argp)
 		return PTR_ERR(path);
 	ret = btrfs_add_dev(fs_info, path, btrfs_role_to_disk(0, args.role));
 	kfree(path);
+	/* New chunks may need more devices with it than before. */
+	if (!ret)
+		btrfs_device_role_check_mount(fs_info);
 	return ret;
 }

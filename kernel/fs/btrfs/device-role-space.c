@@ -53,9 +53,8 @@ bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info)
 			add_device(fs_info, device, &sums);
 		sums.shared = sums.roles[0].avail.sum + sums.roles[1].avail.sum +
 			      sums.roles[BTRFS_ROLE_NR].avail.sum;
-		spin_lock(&fs_devices->per_profile_lock);
-		fs_devices->role_sums = sums;
-		spin_unlock(&fs_devices->per_profile_lock);
+		scoped_guard(spinlock, &fs_devices->per_profile_lock)
+			fs_devices->role_sums = sums;
 	}
 	/* For get_placement_class(): what it cached while a mount option changed is wrong. */
 	smp_store_release(&fs_info->roles.generation,

@@ -25,6 +25,11 @@ stored() {
 		awk '/DEV_ITEMS DEV_ITEM/ { mine = 1 } mine && $(NF - 1) == "type" { print $NF; mine = 0 }' | xargs
 }
 
+# Of which kind the log says that roles leave it too few devices.
+too_few() {
+	dmesg | sed -n 's/.*by the roles of devices, too few devices left for the \(.*\) profile.*/\1/p' | xargs
+}
+
 # --- roles that are ignored are checked when they are set ---
 try 'ignored: mkfs' lab_mkfs raid1 $(lab_disks) || bail_out mkfs
 try 'ignored: mount with nodevice_roles' lab_mount /dev/labda nodevice_roles
@@ -41,7 +46,12 @@ umount "$LAB_MNT"
 dmesg -C
 try 'ignored: mount' lab_mount /dev/labda
 is "$(dmesg | grep 'too few')" '' 'ignored: nothing to warn of'
-umount "$LAB_MNT"
+is "$(roles set 1=3 2=3 3=2 4=2)" set 'ignored: two devices for metadata'
+try 'ignored: again' mount -o remount,nodevice_roles "$LAB_MNT"
+try 'ignored: one of them is removed' btrfs device remove 2 "$LAB_MNT"
+try 'ignored: no more' mount -o remount,device_roles "$LAB_MNT"
+is "$(too_few)" metadata 'ignored: the log warns of it'
+try 'ignored: unmount' umount "$LAB_MNT"
 
 # --- roles that change during a conversion ---
 # The chunks of data are converted first: those of metadata still have the old profile.
@@ -114,4 +124,16 @@ dmesg -C
 is "$(store 1 metadata-preferred)" "$(roles set 1=1 | cut -d' ' -f1)" 'seed: the same error by sysfs'
 is "$(roles set 2=1)" set 'seed: the new device has one'
 try 'seed: unmount' umount "$LAB_MNT"
+
+# --- a device is added where none was left to exclude ---
+try 'degraded: begin afresh' lab_fresh
+try 'degraded: mkfs' lab_mkfs raid1/raid1 /dev/labd{a,b}
+lab_pull /dev/labdb
+btrfs device scan --forget
+dmesg -C
+try 'degraded: mount' lab_mount /dev/labda degraded
+is "$(too_few)" '' 'degraded: without roles nothing to warn of'
+try 'degraded: add a device for data' btrfs -q device policy add data-only /dev/labdc "$LAB_MNT"
+is "$(too_few)" metadata 'degraded: the log warns that metadata has one device'
+try 'degraded: unmount' umount "$LAB_MNT"
 done_testing

@@ -22,10 +22,8 @@ read -r parity _ <<<"${stripes[2]}"
 is "$(dd if="/dev/disk$full" bs=64K count=1 skip=$((full_sector / 128)) iflag=direct status=none | md5sum)" \
 	"$(md5sum <"$LAB_MNT/full")" 'they are where they should be'
 echo "+$((part_sector + 48))-$((part_sector + 55))" >$nullb/disk"$part"/badblocks
-# It may end with an error, as on the stock kernel, and can then be done when the sector is well again.
-btrfs replace start -B -f "$parity" /dev/disk4 "$LAB_MNT" || failed=1
+try 'replace the device with the parity' btrfs replace start -B -f "$parity" /dev/disk4 "$LAB_MNT"
 echo "-$((part_sector + 48))-$((part_sector + 55))" >$nullb/disk"$part"/badblocks
-[ -z "${failed:-}" ] || try 'replace the device with the parity' btrfs replace start -B -f "$parity" /dev/disk4 "$LAB_MNT"
 try unmount umount "$LAB_MNT"
 dd if=/dev/urandom of="/dev/disk$full" bs=4K seek=$((full_sector / 8 + 6)) count=4 oflag=direct status=none
 echo 0 >$nullb/disk"$parity"/power
