@@ -56,21 +56,23 @@ static const char *const end_names[] = {
 
 static volatile sig_atomic_t interrupted;
 
+/* For a script that started it in the background, ^C must not stop it. */
+static void on_interrupt(void (*handler)(int))
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	const struct sigaction action = { .sa_handler = handler };
+	struct sigaction old;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &action, NULL);
+}
+
+/* The next one, whichever it is, ends the program. */
 static void interrupt(int number)
 {
 	interrupted = number;
-}
-
-/* For a script that started it in the background, ^C must not stop it. */
-static void catch_interrupt(int number)
-{
-	const struct sigaction action = {
-		.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND,
-	};
-	struct sigaction old;
-
-	if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-		sigaction(number, &action, NULL);
+	on_interrupt(SIG_DFL);
 }
 
 static int show_progress(const struct btrfs_policy_progress *state, void *user)
@@ -173,9 +175,7 @@ static int run_balance(const struct run *run, struct btrfs_policy_fs *fs, bool j
 	 * at once, but not while the kernel moves a chunk: only SIGKILL does.  SIGHUP comes
 	 * when the terminal goes away.
 	 */
-	catch_interrupt(SIGINT);
-	catch_interrupt(SIGTERM);
-	catch_interrupt(SIGHUP);
+	on_interrupt(interrupt);
 	ret = btrfs_policy_balance(fs, &options, &report);
 	progress_end(&progress);
 	if (report && json)

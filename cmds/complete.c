@@ -23,10 +23,10 @@
 
 enum { ALL_OURS = 0, SOME_OURS = 1 };
 
-/* Words go out as one would type them: what needs escaping is left out. */
+/* Words go out as one would type them: what needs quotes is left out, as a mount point may be a command. */
 static void offer(const char *word, const char *help)
 {
-	_cleanup_free_ char *shown = xcheck(escape_text(word));
+	_cleanup_free_ char *shown = xcheck(escape_shell(word));
 
 	if (strcmp(shown, word) == 0)
 		printf("%s\t%s\n", word, help ? help : "");

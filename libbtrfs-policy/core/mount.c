@@ -92,6 +92,12 @@ static bool matches(const struct search *wanted, const char *fsid, const char *l
 	       (wanted->label && *wanted->label && !strcmp(wanted->label, label));
 }
 
+/* Hidden below another mount, gone since, or a FIFO or socket of a btrfs that is mounted there. */
+static bool is_elsewhere(int ret)
+{
+	return ret == -EINVAL || ret == -ENOENT || ret == -ENOTTY || ret == -ENXIO;
+}
+
 static int probe_mount(struct btrfs_policy_fs *fs, struct search *search,
 			 const char *target)
 {
@@ -101,8 +107,7 @@ static int probe_mount(struct btrfs_policy_fs *fs, struct search *search,
 	int ret;
 
 	ret = identify(fs, target, search->device, fsid, label, &has_device, &read_only);
-	/* Hidden below another mount, or gone since. */
-	if (ret == -EINVAL || ret == -ENOENT)
+	if (is_elsewhere(ret))
 		return 0;
 	if (ret) {
 		search->unreadable = search->unreadable ? search->unreadable : ret;
@@ -215,16 +220,17 @@ static int list_mount(struct btrfs_policy_fs *fs, char **paths, char (*fsids)[BP
 	size_t i = 0;
 	int ret = identify(fs, target, 0, fsid, label, &has_device, &read_only);
 
-	/* Hidden below another mount, gone since, or in a place where we cannot go. */
-	if (ret == -EINVAL || ret == -ENOENT || ret == -ENOTDIR || ret == -EACCES ||
-	    ret == -ESTALE || ret == -ENOTCONN)
+	/* Or in a place where we cannot go. */
+	if (is_elsewhere(ret) || ret == -ENOTDIR || ret == -EACCES || ret == -ESTALE ||
+	    ret == -ENOTCONN)
 		return 0;
 	if (ret == -ENOMEM)
 		return bp_nomem(fs);
+	/* Who opens one that fails learns why. */
 	if (ret)
-		return bp_failed(fs, ret, "cannot access the btrfs mounted on '%s'", target);
+		*fsid = '\0';
 	for (; paths[i]; i++)
-		if (!strcmp(fsids[i], fsid))
+		if (!ret && !strcmp(fsids[i], fsid))
 			return 0;
 	memcpy(fsids[i], fsid, sizeof(fsid));
 	paths[i] = strdup(target);

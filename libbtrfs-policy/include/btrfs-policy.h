@@ -163,9 +163,10 @@ int btrfs_policy_fs_open(struct btrfs_policy_fs *fs, const char *target);
  * @fs: handle from btrfs_policy_fs_new(), not opened before; it stays that way
  * @paths: receives an array of texts that ends with NULL, to be freed with
  *	btrfs_policy_strv_free(): one mount point for each mounted btrfs, in the
- *	order of the mount table; mount points that the caller cannot reach are left out
+ *	order of the mount table, and each that fails, so that it is not overlooked;
+ *	mount points that the caller cannot reach are left out
  *
- * Return: 0, -EINVAL if @fs is open, -EIO, -ENOMEM.
+ * Return: 0, -EINVAL if @fs is open, -EIO if the mount table cannot be read, -ENOMEM.
  */
 int btrfs_policy_mounts(struct btrfs_policy_fs *fs, char ***paths);
 

@@ -97,7 +97,10 @@ static int read_copy(struct bp_offline *off, int fd, uint64_t at, struct bp_supe
 	return check(off, super);
 }
 
-/* If all copies are invalid, the error of the first is reported. */
+/*
+ * If all copies are invalid, the error of the first is reported.  One of a file system that
+ * was there before may be left where the present one is too small for a copy.
+ */
 int bp_super_read(struct bp_offline *off, int fd, struct bp_super *super)
 {
 	char first[sizeof(off->why)] = "";
@@ -112,7 +115,8 @@ int bp_super_read(struct bp_offline *off, int fd, struct bp_super *super)
 			memcpy(first, off->why, sizeof(first));
 			err = ret;
 		}
-		if (ret || (found && copy.generation <= super->generation))
+		if (ret || (found && (copy.generation <= super->generation ||
+				      memcmp(copy.fsid, super->fsid, sizeof(copy.fsid)))))
 			continue;
 		*super = copy;
 		found = true;

@@ -21,7 +21,7 @@ enum {
 	AT_LEVEL = 100,
 	AT_ITEM_OFFSET = 17, AT_ITEM_SIZE = 21,
 	AT_PTR_BLOCK = 17, AT_PTR_GENERATION = 25,
-	AT_ROOT_BYTENR = 176, AT_ROOT_LEVEL = 238, ROOT_ITEM_LEAST = 239,
+	AT_ROOT_GENERATION = 160, AT_ROOT_BYTENR = 176, AT_ROOT_LEVEL = 238, ROOT_ITEM_LEAST = 239,
 };
 
 static struct btrfs_key key_at(const uint8_t *p)
@@ -260,7 +260,8 @@ static int take_root(struct bp_offline *off, const struct btrfs_key *key, const 
 		return bp_wrong(off, "the root of tree %llu makes no sense",
 				(unsigned long long)key->objectid);
 	off->last_root = (struct bp_root){
-		.bytenr = bp_get64(root + AT_ROOT_BYTENR), .level = root[AT_ROOT_LEVEL],
+		.bytenr = bp_get64(root + AT_ROOT_BYTENR),
+		.generation = bp_get64(root + AT_ROOT_GENERATION), .level = root[AT_ROOT_LEVEL],
 		.owner = key->objectid,
 	};
 	return 0;

@@ -31,6 +31,7 @@ words() {
 	offered '' btrfs device policy set --rot-penalty '' &&
 	offered '/mnt :directories' btrfs device policy show '' &&
 	offered '/mnt :directories' btrfs device policy show /mnt '' &&
+	FAKE=hostile-mount offered ':directories' btrfs device policy show '' &&
 	offered 'text json' btrfs --format '' &&
 	offered 'read-policy rot-penalty nonrot-penalty penalty-mixed-only readahead role' \
 		btrfs device policy get '' &&

@@ -262,6 +262,13 @@ static void make_two_mounts(void)
 	machine.mounts[1] = "/mnt2";
 }
 
+/* udisks names a mount point after a label. */
+static void make_hostile_mount(void)
+{
+	make_ours();
+	machine.mounts[0] = "/mnt/$(touch hostile)";
+}
+
 /* The user has edited the file, and the kernel has other values. */
 static void make_saved(void)
 {
@@ -451,6 +458,7 @@ static const struct {
 	{ "leftover-paused", make_earlier_run_paused },
 	{ "stubborn", make_stubborn },
 	{ "two-mounts", make_two_mounts },
+	{ "hostile-mount", make_hostile_mount },
 	{ "no-mounts", make_no_mounts },
 	{ "shrinking", make_shrinking },
 	{ "used", make_used },

@@ -143,8 +143,8 @@ superblocks() {
 	refused "no superblock of btrfs" "${images[@]}"
 }
 
-# set_feature BIT FILE: in both superblocks, and crc32c of them made anew.
-set_feature() {
+# rewrite FILE AT SIZE OFFSET FORMAT VALUE: a field of the block, and its crc32c made anew; adds to the field.
+rewrite() {
 	python3 -c 'import struct, sys
 def crc32c(data):
     crc = 0xffffffff
@@ -153,15 +153,20 @@ def crc32c(data):
         for _ in range(8):
             crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
     return crc ^ 0xffffffff
-with open(sys.argv[2], "r+b") as file:
-    for at in 64 << 10, 64 << 20:
-        file.seek(at)
-        block = bytearray(file.read(4096))
-        flags, = struct.unpack_from("<Q", block, 188)
-        struct.pack_into("<Q", block, 188, flags | 1 << int(sys.argv[1]))
-        struct.pack_into("<I", block, 0, crc32c(block[32:]))
-        file.seek(at)
-        file.write(block)' "$@"
+path, at, size, field, kind, value = sys.argv[1:]
+with open(path, "r+b") as file:
+    file.seek(int(at))
+    block = bytearray(file.read(int(size)))
+    old, = struct.unpack_from("<" + kind, block, int(field))
+    struct.pack_into("<" + kind, block, int(field), old + int(value))
+    struct.pack_into("<I", block, 0, crc32c(block[32:]))
+    file.seek(int(at))
+    file.write(block)' "$@"
+}
+
+# set_feature BIT FILE: in both superblocks
+set_feature() {
+	rewrite "$2" 65536 4096 188 Q $((1 << $1)) && rewrite "$2" $((64 << 20)) 4096 188 Q $((1 << $1))
 }
 
 # What is there may mean something else then.
@@ -199,6 +204,29 @@ copies() {
 	done <<<"$place"
 	for file in "${images[@]}"; do mv "$file.bad" "$file"; done
 	refused "checksum is wrong" "${images[@]}"
+}
+
+# A copy that missed the last writes has an older root of the extent tree: it does not count.
+stale_root() {
+	local logical at file bad used
+	mkdir -p "$T/few" && head -c 100000 /dev/urandom >"$T/few/file" &&
+	images 1 -m dup -n 4096 --rootdir "$T/few" && our_sums >"$T/before" || return 1
+	logical=$(real dump-tree -r "${images[0]}" 2>/dev/null | awk '/EXTENT_TREE/ && $(NF - 1) == "level" { print $(NF - 2) }')
+	used=$(real dump-tree -t extent "${images[0]}" 2>/dev/null |
+		awk '/BLOCK_GROUP_ITEM/ && !at { at = 101 + $(NF - 2) } END { print at }')
+	for bad in 1 2; do
+		read -r at file < <(find_block "$logical" "${images[0]}" | sed -n ${bad}p)
+		rewrite "$file" "$at" 4096 80 Q -1 && rewrite "$file" "$at" 4096 "$used" Q 4096 || return 1
+		our_sums >"$T/after" && diff "$T/before" "$T/after" || return 1
+		rewrite "$file" "$at" 4096 80 Q 1 && rewrite "$file" "$at" 4096 "$used" Q -4096 || return 1
+	done
+}
+
+# A smaller file system leaves the third superblock of an earlier one, which may be newer.
+earlier_superblock() {
+	rm -f "$T/large" && truncate -s 300G "$T/large" && mkfs.btrfs -q -K "$T/large" 2>/dev/null &&
+	rewrite "$T/large" $((256 << 30)) 4096 72 Q 1000 && mkfs.btrfs -q -f -K -b 100G -L later "$T/large" 2>/dev/null &&
+	policy show --offline "$T/large" | grep -q "^Label: 'later'"
 }
 
 missing() {
@@ -256,6 +284,8 @@ check "what show prints" text
 check "JSON is what its schema says" json
 check "another superblock is taken if one is damaged" superblocks
 check "another copy is taken if one is damaged" copies
+check "a mirror with an older tree is not taken" stale_root
+check "nor is the superblock of an earlier file system" earlier_superblock
 check "a device may be missing" missing
 check "devices that are not named are told, and no verdict is given" not_named
 check "mixed block groups in a table, and with another profile" mixed
