@@ -236,10 +236,12 @@ static void scrub_submit_full_stripe(struct scrub_full_stripe *full)
 /* Take, look up and submit a full stripe.  Returns false if there are no more. */
 static bool scrub_start_full_stripe(struct scrub_scan *scan, struct scrub_full_stripe *full)
 {
-	if (scan->leader->error || scan->next >= scrub_scan_end(scan))
-		return false;
-
 	spin_lock(&scan->bg->lock);
+	/* Under the lock: a member that sees this end leaves at once, and its memory goes. */
+	if (scan->leader->error || scan->next >= scrub_scan_end(scan)) {
+		spin_unlock(&scan->bg->lock);
+		return false;
+	}
 	full->nr = scan->next++;
 	for (int i = 0; i < scan->map->num_stripes; i++) {
 		struct scrub_member *member = scan->members[i];
@@ -391,20 +393,18 @@ static void scrub_lead_scan(struct scrub_scan *scan)
 static bool scrub_others_are_at(const struct btrfs_block_group *bg,
 				const struct btrfs_chunk_map *map, u64 from, u64 to)
 {
-	bool ret = false;
-
 	/* A device is freed a grace period after its block groups are removed or it is replaced. */
-	rcu_read_lock();
+	guard(rcu)();
 	for (int i = 0; i < map->num_stripes; i++) {
 		u64 start;
 
 		if (test_bit(BLOCK_GROUP_FLAG_REMOVED, &bg->runtime_flags))
 			break;
 		start = READ_ONCE(READ_ONCE(map->stripes[i].dev)->scrub_bg_start);
-		ret |= start >= from && start < to;
+		if (start >= from && start < to)
+			return true;
 	}
-	rcu_read_unlock();
-	return ret;
+	return false;
 }
 
 /* Is the member to lead now, or finished, so that it waits no longer? */
@@ -412,9 +412,8 @@ static bool scrub_may_go_on(struct scrub_scan *scan, struct scrub_member *member
 {
 	const u64 start = scan->bg->start;
 	bool finished;
-	bool ret;
 
-	spin_lock(&scan->bg->lock);
+	guard(spinlock)(&scan->bg->lock);
 	/* A file system that is frozen for a moment is no reason any more afterwards. */
 	if (!member->cancelled)
 		member->cancelled = should_cancel_scrub(member->sctx);
@@ -424,23 +423,18 @@ static bool scrub_may_go_on(struct scrub_scan *scan, struct scrub_member *member
 	    (!scrub_others_are_at(scan->bg, scan->map, start, start + 1) ||
 	     scrub_others_are_at(scan->bg, scan->map, 1, start)))
 		scan->leader = member;
-	ret = scan->leader == member || (finished && !member->in_flight);
-	spin_unlock(&scan->bg->lock);
-	return ret;
+	return scan->leader == member || (finished && !member->in_flight);
 }
 
 /* Returns false if the scan has begun. */
 static bool scrub_join(struct scrub_scan *scan, struct scrub_member *member, int stripe_index)
 {
-	bool ret;
-
-	spin_lock(&scan->bg->lock);
-	ret = !scan->next;
-	if (ret)
-		scan->members[stripe_index] = member;
-	spin_unlock(&scan->bg->lock);
-	scan->nr_members += ret;
-	return ret;
+	guard(spinlock)(&scan->bg->lock);
+	if (scan->next)
+		return false;
+	scan->members[stripe_index] = member;
+	scan->nr_members++;
+	return true;
 }
 
 int scrub_raid56_scan(struct scrub_member *member, struct btrfs_block_group *bg,
@@ -461,6 +455,7 @@ int scrub_raid56_scan(struct scrub_member *member, struct btrfs_block_group *bg,
 	mutex_unlock(&fs_info->scrub_lock);
 	/* It is not about to join any more. */
 	WRITE_ONCE(map->stripes[stripe_index].dev->scrub_bg_start, bg->start + 1);
+	wake_up_all(&fs_info->scrub_pause_wait);
 	if (!scan)
 		return 1;
 
