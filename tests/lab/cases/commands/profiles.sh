@@ -22,7 +22,7 @@ make() {
 
 # profile DATA METADATA: the whole story, without a word while it goes well
 profile() {
-	make "$1/$2" && lab_fill "$LAB_MNT/a" 150 && cp -a "$(dirname "$LAB_LIB")/.." "$LAB_MNT/tree" &&
+	make "$1/$2" && lab_fill "$LAB_MNT/a" 40 && cp -a "$(dirname "$LAB_LIB")/.." "$LAB_MNT/tree" &&
 		btrfs device add -f "${ssds[@]}" "$LAB_MNT" || return
 	sums=$(cd "$LAB_MNT" && find . -type f -print0 | sort -z | xargs -0 sha256sum)
 	btrfs -q device policy tag metadata-only nonrotational "$LAB_MNT" || return
