@@ -71,7 +71,7 @@ void block_add_disk(const char *spec, const char *model, u64 seed)
 
 static bool mergeable(const struct request *rq, const struct sim_bio *bio, u64 pos, u32 len)
 {
-	return rq->disk == bio->disk && rq->write == (bio->bio.op != REQ_OP_READ) &&
+	return rq->disk == bio->disk && rq->write == (bio->bio.bi_opf != REQ_OP_READ) &&
 	       rq->len + len <= MAX_BYTES && rq->nr < (int)(MAX_BYTES >> 12) &&
 	       (rq->pos + rq->len == pos || pos + len == rq->pos);
 }
@@ -168,7 +168,7 @@ static struct request *get_request(struct sim_bio *bio)
 	rq = calloc(1, sizeof(*rq));
 	rq->disk = bio->disk;
 	rq->arrived = sim_now;
-	rq->write = bio->bio.op != REQ_OP_READ;
+	rq->write = bio->bio.bi_opf != REQ_OP_READ;
 	return rq;
 }
 

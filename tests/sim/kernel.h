@@ -81,7 +81,7 @@ u64 ktime_get_ns(void);
 #define jiffies		((unsigned long)(ktime_get_ns() / (10 * NSEC_PER_MSEC)))
 static inline void msleep(unsigned int ms) { (void)ms; }
 
-enum { REQ_OP_READ, REQ_OP_WRITE };
+enum { REQ_OP_READ, REQ_OP_WRITE, REQ_RAHEAD = 1 << 19 };
 enum { BIO_REMAPPED, BTRFS_DEV_STATE_MISSING };
 
 struct block_device { bool rot; u64 bd_start_sect; };
@@ -89,12 +89,12 @@ struct block_device { bool rot; u64 bd_start_sect; };
 struct bio {
 	struct { sector_t bi_sector; u32 bi_size; } bi_iter;
 	struct block_device *bi_bdev;
-	int op;
+	u32 bi_opf;
 	int bi_status;
 };
 
 static inline bool bdev_rot(const struct block_device *bdev) { return bdev->rot; }
-static inline int bio_op(const struct bio *bio) { return bio->op; }
+static inline int bio_op(const struct bio *bio) { return bio->bi_opf & 255; }
 static inline bool bio_flagged(const struct bio *bio, int flag) { (void)bio; (void)flag; return false; }
 static inline sector_t bio_end_sector(const struct bio *bio)
 {

@@ -328,7 +328,7 @@ static void changes(void)
 /* One request alone on the device, from its begin to its end. */
 static void done(const struct btrfs_chunk_map *map, int i, u64 offset, u64 len, u64 ns, int op, int status)
 {
-	struct bio bio = { .bi_iter = { (map->stripes[i].physical + offset) >> SECTOR_SHIFT, len }, .op = op };
+	struct bio bio = { .bi_iter = { (map->stripes[i].physical + offset) >> SECTOR_SHIFT, len }, .bi_opf = op };
 	struct btrfs_read_charge c;
 
 	btrfs_read_load_charge(&fs_info.read_policy, map->stripes[i].dev, &bio, &c);
@@ -360,10 +360,10 @@ static void seldom(const char *kinds)
 	ok(btrfs_read_has_rested(load, kinds[0] == 's'), "writes do not keep it from being tried again");
 	c = charge(&map, 0, 700 * SIM_MIB, 4096);
 	pick(&map, 700 * SIM_MIB, &len);
-	ok(!load->tried, "only when it is idle");
+	ok(!load->guess.seek_ns, "only when it is idle");
 	atomic64_sub_return_release(c.load, &load->in_flight);
 	load->last_end = map.stripes[0].physical + 6 * SIM_MIB;
-	ok(pick(&map, 6 * SIM_MIB, &len) == 0 && load->tried, "then it is");
+	ok(pick(&map, 6 * SIM_MIB, &len) == 0 && load->guess.seek_ns, "then it is");
 	done(&map, 0, 300 * SIM_MIB, 4096, 10 * NSEC_PER_MSEC, REQ_OP_READ, 0);
 	ok(load->seek_ns < 30 * NSEC_PER_MSEC, "a try that is fast tells that it is well again");
 }
@@ -423,9 +423,9 @@ static void rare_samples(void)
 		sim_now += NSEC_PER_SEC * 4 / 10;
 		done(&map, 0, n % 2 * 300 * SIM_MIB, 4096, 10 * NSEC_PER_MSEC, REQ_OP_READ, 0);
 	}
-	ok(btrfs_read_has_rested(load, false), "a few reads in seconds that are far faster than known do not keep it");
+	ok(btrfs_read_has_rested(load, true), "a few reads in seconds that are far faster than known do not keep it");
 	done(&map, 0, 0, 4096, 40 * NSEC_PER_MSEC, REQ_OP_READ, 0);
-	ok(!btrfs_read_has_rested(load, false), "one that takes as long does");
+	ok(!btrfs_read_has_rested(load, true), "one that takes as long does");
 }
 
 static void counted(void)
@@ -453,6 +453,51 @@ static void counted(void)
 	ok(idle, "nothing stays counted as in flight");
 }
 
+/* dm refuses readahead while it is suspended; a dead device fails all of it. */
+static void refused_readahead(void)
+{
+	struct btrfs_read_load *load = &disks[0].dev.read_load;
+	struct btrfs_chunk_map map;
+	u32 unit_ns;
+
+	fresh(1, 1, "h");
+	map = map_of(1, BTRFS_BLOCK_GROUP_DATA);
+	for (int n = 0; n < 40; n++)
+		done(&map, 0, n * SIM_MIB, SIM_MIB, 5 * NSEC_PER_MSEC, REQ_OP_READ, 0);
+	unit_ns = load->unit_ns;
+	done(&map, 0, 40 * SIM_MIB, SIM_MIB, 1, REQ_OP_READ | REQ_RAHEAD, 1);
+	ok(load->unit_ns < unit_ns * 3 / 2, "readahead that is refused once makes no device slow");
+	for (int n = 41; n < 50; n++)
+		done(&map, 0, n * SIM_MIB, SIM_MIB, 1, REQ_OP_READ | REQ_RAHEAD, 1);
+	ok(load->unit_ns > 4 * unit_ns, "one that fails all of it is");
+}
+
+/* A disk does not answer, and a stream reads from the other: a second stream does so, too. */
+static void stalled(void)
+{
+	struct btrfs_chunk_map map;
+	int first, wrong = 0;
+	u64 len = SIM_MIB;
+
+	fresh(2, 2, "hh");
+	map = map_of(2, BTRFS_BLOCK_GROUP_DATA);
+	first = pick(&map, 0, &len);
+	charge(&map, !first, 900 * SIM_MIB, SIM_MIB);
+	sim_now += 2 * NSEC_PER_SEC;
+	for (int n = 0; n < 40; n++) {
+		const u64 at = (me.pid == 3 ? 500 : 0) * SIM_MIB + n * SIM_MIB / 2;
+		int i;
+
+		len = SIM_MIB;
+		i = pick(&map, at, &len);
+		wrong += i != first;
+		done(&map, first, at, len, 5 * NSEC_PER_MSEC, REQ_OP_READ, 0);
+		if (n >= 8)
+			me.pid ^= 1;
+	}
+	ok(!wrong, "streams share a disk while the other one does not answer");
+}
+
 int main(void)
 {
 	any_state();
@@ -470,6 +515,8 @@ int main(void)
 	cached();
 	flash_comes_back();
 	rare_samples();
+	refused_readahead();
+	stalled();
 	counted();
 	printf("1..%d\n", number);
 	return failed != 0;

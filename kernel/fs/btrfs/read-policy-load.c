@@ -167,9 +167,11 @@ void btrfs_read_load_charge(const struct btrfs_read_policy_info *info, struct bt
 		WRITE_ONCE(load->reads, load->reads + 1);
 	if (!charge->start_ns)
 		return;
-	charge->tried = read && READ_ONCE(load->tried);
-	if (charge->tried)
-		WRITE_ONCE(load->tried, false);
+	charge->guess_ns = 0;
+	if (read && READ_ONCE(load->guess.seek_ns)) {
+		charge->guess_ns = btrfs_read_sum_ns(charge->load, &load->guess);
+		WRITE_ONCE(load->guess.seek_ns, 0);
+	}
 	if (!speed.rot)
 		charge->expected_ns = clamp_t(u64, btrfs_read_sum_ns(ahead, &speed), 1, U32_MAX);
 }
@@ -198,7 +200,7 @@ static void btrfs_read_learn_seek(struct btrfs_read_load *load,
 {
 	/* Far less is a hint that what is known is wrong: the device goes on resting. */
 	if (2 * ns >= speed->seek_ns)
-		WRITE_ONCE(load->timed[!speed->rot], jiffies);
+		WRITE_ONCE(load->timed[1], jiffies);
 	/* The first of flash is better than a guess; of a disk it is chance. */
 	WRITE_ONCE(load->seek_ns, btrfs_read_average(speed->seek_ns, ns, 1, speed->rot ||
 						     READ_ONCE(load->seek_ns) ? SEEK_WEIGHT : 1));
@@ -221,17 +223,27 @@ static void btrfs_read_learn_rot(struct btrfs_read_load *load,
 							   btrfs_read_way(head, pos)));
 }
 
-/* Tried after a rest, far better than @known: it has recovered, and the next read tries again. */
+/*
+ * Tried after a rest.  Nearer to the guess than to what is known: the device has recovered, and
+ * the next read tries again.  A small read of a disk tells nothing of transfers.
+ */
 static bool btrfs_read_recovered(struct btrfs_read_load *load, const struct btrfs_read_speed *speed,
-				 u64 known, u64 ns, bool single)
+				 const struct btrfs_read_charge *charge, u32 len, u64 ns)
 {
-	if (2 * ns >= known) {
-		WRITE_ONCE(load->timed[single], jiffies);
-		return false;
-	}
-	WRITE_ONCE(load->seek_ns, max(div64_u64(speed->seek_ns * ns, known), NSEC_PER_USEC));
-	WRITE_ONCE(load->unit_ns, max(div64_u64(speed->unit_ns * ns, known), NSEC_PER_USEC));
-	return true;
+	const u64 all = btrfs_read_sum_ns(charge->load, speed);
+	const bool unit = 4 * btrfs_read_transfer_ns(len, speed->unit_ns) >= all;
+	const bool seek = !unit || speed->rot;
+	const bool same = 2 * ns >= all + charge->guess_ns;
+
+	if (unit && same)
+		WRITE_ONCE(load->timed[0], jiffies);
+	else if (unit)
+		WRITE_ONCE(load->unit_ns, max(div64_u64(speed->unit_ns * ns, all), NSEC_PER_USEC));
+	if (seek && same)
+		WRITE_ONCE(load->timed[1], jiffies);
+	else if (seek)
+		WRITE_ONCE(load->seek_ns, max(div64_u64(speed->seek_ns * ns, all), NSEC_PER_USEC));
+	return !same;
 }
 
 /*
@@ -255,11 +267,11 @@ void btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
 	now = ktime_get_ns();
 	ns = now - (len ? max(charge->start_ns, READ_ONCE(load->since_ns)) : charge->start_ns);
 	/* A failure may be fast, but must not attract reads. */
-	if (bio->bi_status)
-		ns = NSEC_PER_SEC;
+	if (bio->bi_status)	/* and readahead is refused by some that are well */
+		ns = bio->bi_opf & REQ_RAHEAD ? 4 * btrfs_read_sum_ns(charge->load, &speed) :
+						NSEC_PER_SEC;
 	if (bio_op(bio) != REQ_OP_READ || (s64)ns < 0 || READ_ONCE(load->head) == U64_MAX ||
-	    (charge->tried && btrfs_read_recovered(load, &speed,
-				btrfs_read_sum_ns(charge->load, &speed), ns, !len)))
+	    (charge->guess_ns && btrfs_read_recovered(load, &speed, charge, len, ns)))
 		;
 	else if (!len)
 		btrfs_read_learn_seek(load, &speed,

@@ -52,16 +52,13 @@ static int btrfs_read_policy_set_devid(struct btrfs_fs_info *fs_info, u64 devid)
 {
 	struct btrfs_fs_devices *fs_devices = fs_info->fs_devices;
 	struct btrfs_dev_lookup_args args = BTRFS_DEV_LOOKUP_ARGS_INIT;
-	int ret = 0;
 
-	mutex_lock(&fs_devices->device_list_mutex);
+	guard(mutex)(&fs_devices->device_list_mutex);
 	args.devid = devid ? devid : fs_devices->latest_dev->devid;
-	if (btrfs_find_device(fs_devices, &args))
-		WRITE_ONCE(fs_devices->read_devid, args.devid);
-	else
-		ret = -EINVAL;
-	mutex_unlock(&fs_devices->device_list_mutex);
-	return ret;
+	if (!btrfs_find_device(fs_devices, &args))
+		return -EINVAL;
+	WRITE_ONCE(fs_devices->read_devid, args.devid);
+	return 0;
 }
 #endif
 
@@ -145,11 +142,11 @@ int btrfs_read_policy_set(struct btrfs_fs_info *fs_info,
 	char text[POLICY_TEXT];
 	int ret;
 
-	mutex_lock(&btrfs_read_policy_mutex);
+	guard(mutex)(&btrfs_read_policy_mutex);
 	old = btrfs_read_policy_get(fs_info);
 	ret = btrfs_read_policy_prepare(fs_info, choice);
 	if (ret)
-		goto out;
+		return ret;
 	if (count_load && !fs_info->read_policy.count_load) {
 		/* Estimates from before another policy was set are too old. */
 		rcu_read_lock();
@@ -163,19 +160,13 @@ int btrfs_read_policy_set(struct btrfs_fs_info *fs_info,
 	if (new.policy != old.policy || new.value != old.value)
 		btrfs_info(fs_info, "read policy set to '%s'",
 			   btrfs_read_policy_format(&new, text));
-out:
-	mutex_unlock(&btrfs_read_policy_mutex);
-	return ret;
+	return 0;
 }
 
 static struct btrfs_read_policy_choice btrfs_read_policy_get_default(void)
 {
-	struct btrfs_read_policy_choice choice;
-
-	mutex_lock(&btrfs_read_policy_mutex);
-	choice = btrfs_read_policy_default;
-	mutex_unlock(&btrfs_read_policy_mutex);
-	return choice;
+	guard(mutex)(&btrfs_read_policy_mutex);
+	return btrfs_read_policy_default;
 }
 
 /* At mount, before anything is read from mirrored chunks. */
@@ -214,10 +205,9 @@ static int btrfs_read_policy_param_set(const char *val, const struct kernel_para
 	struct btrfs_read_policy_choice choice;
 	const int ret = btrfs_read_policy_parse(val, &choice);
 
-	mutex_lock(&btrfs_read_policy_mutex);
+	guard(mutex)(&btrfs_read_policy_mutex);
 	if (!ret)
 		btrfs_read_policy_default = choice;
-	mutex_unlock(&btrfs_read_policy_mutex);
 	return ret;
 }
 

@@ -57,9 +57,9 @@ struct btrfs_rr_mirror {
 	u8 others;
 	u8 streams;
 	/* The read goes on where the last one ended, or a small gap after that. */
-	bool cont;
-	/* Rested: what is known may be wrong, and what is guessed instead is far better. */
-	bool rested, guess;
+	bool cont : 1;
+	/* Rested: what is known of it may be wrong.  What is guessed instead is far better. */
+	bool rested_seek : 1, rested_unit : 1, guess : 1;
 };
 
 struct btrfs_rr_pick {
@@ -141,6 +141,7 @@ static noinline void btrfs_rr_add_mirror(struct btrfs_rr_pick *pick, int index)
 	const struct btrfs_device *dev = pick->map->stripes[index].dev;
 	const struct btrfs_read_load *load = &dev->read_load;
 	struct btrfs_rr_mirror *m = &pick->mirrors[pick->nr++];
+	bool single;
 	u32 page;
 
 	memset(m, 0, sizeof(*m));
@@ -148,8 +149,9 @@ static noinline void btrfs_rr_add_mirror(struct btrfs_rr_pick *pick, int index)
 	m->slot = -1;
 	m->speed = btrfs_read_speed(dev);
 	m->wait = btrfs_rr_cost(btrfs_read_wait_ns(load, &m->speed, pick->now_ns));
-	m->rested = !m->wait &&
-		    btrfs_read_has_rested(load, btrfs_read_is_single(&m->speed, pick->len));
+	single = btrfs_read_is_single(&m->speed, pick->len);
+	m->rested_seek = !m->wait && btrfs_read_has_rested(load, single || m->speed.rot);
+	m->rested_unit = !m->wait && btrfs_read_has_rested(load, single);
 	page = btrfs_rr_pos(pick, m) >> PAGE_SHIFT;
 	m->cont = btrfs_read_goes_on(&m->speed, READ_ONCE(load->last_end) >> PAGE_SHIFT, page);
 	if (!m->speed.rot) {
@@ -179,8 +181,10 @@ static void btrfs_rr_guess(const struct btrfs_rr_pick *pick, struct btrfs_rr_mir
 
 		if (known.rot && !peer->rot)
 			continue;
-		m->speed.seek_ns = min(m->speed.seek_ns, peer->seek_ns);
-		m->speed.unit_ns = min(m->speed.unit_ns, peer->unit_ns);
+		if (m->rested_seek)
+			m->speed.seek_ns = min(m->speed.seek_ns, peer->seek_ns);
+		if (m->rested_unit)
+			m->speed.unit_ns = min(m->speed.unit_ns, peer->unit_ns);
 	}
 	/* Not a guess if it was about that good; seeks of disks differ more by chance. */
 	m->guess = (u64)2 * known.unit_ns > (u64)3 * m->speed.unit_ns ||
@@ -279,17 +283,6 @@ static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 		pick->slice = max_t(u32, pick->slice, READ_ONCE(slot->run));
 	if (pick->slice > since)
 		pick->leave = btrfs_rr_cost((u64)(pick->slice - since) * on->speed.unit_ns);
-}
-
-static void btrfs_rr_set_leave(struct btrfs_rr_pick *pick)
-{
-	const struct btrfs_rr_mirror *on = &pick->mirrors[pick->on];
-
-	pick->stream |= on->cont;
-	if (pick->data && on->cont && on->slot >= 0)
-		btrfs_rr_set_slice(pick);
-	else if (!pick->data || on->cont)
-		pick->leave = btrfs_rr_cost(on->speed.seek_ns);
 }
 
 /* What the administrator adds, in half seeks of the device. */
@@ -442,6 +435,7 @@ static noinline void btrfs_rr_take_lease(const struct btrfs_rr_pick *pick, int b
 /* Choose where disks are among the mirrors. */
 static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 {
+	const struct btrfs_rr_mirror *on;
 	int best;
 
 	pick->least_streams = U8_MAX;
@@ -452,17 +446,23 @@ static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 		m->streams = m->others ? 12 : 0;
 		if (m->speed.rot)
 			btrfs_rr_add_harm(pick, m);
+		/* What answers nothing for a second is no place for a stream. */
+		if (m->wait >= btrfs_rr_cost(NSEC_PER_SEC))
+			m->streams = U8_MAX;
 		pick->least_streams = min(pick->least_streams, m->streams);
 	}
 	pick->on = btrfs_rr_find_place(pick);
-	if (pick->on >= 0)
-		btrfs_rr_set_leave(pick);
+	on = pick->on >= 0 ? &pick->mirrors[pick->on] : NULL;
+	pick->stream |= on && on->cont;
+	if (on && pick->data && on->cont && on->slot >= 0)
+		btrfs_rr_set_slice(pick);
+	else if (on && (!pick->data || on->cont))
+		pick->leave = btrfs_rr_cost(on->speed.seek_ns);
 	best = btrfs_rr_choose(pick);
 	if (pick->data)
 		pick->len = btrfs_rr_piece(pick, best);
 	/* A stream whose slice is over somewhere leaves that to others as soon as it is idle. */
 	if (pick->slice && best != pick->on) {
-		const struct btrfs_rr_mirror *on = &pick->mirrors[pick->on];
 		const u64 idle_ns = pick->now_ns + ((u64)on->wait << COST_SHIFT);
 
 		WRITE_ONCE(btrfs_rr_own_slot(pick, on)->until, btrfs_rr_ticks(idle_ns));
@@ -508,15 +508,14 @@ int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info, const struct btrfs_chu
 	if (!pick.nr)
 		return first;
 	for (int i = 0; i < pick.nr; i++)
-		if (pick.mirrors[i].rested)
-			btrfs_rr_guess(&pick, &pick.mirrors[i]);
+		btrfs_rr_guess(&pick, &pick.mirrors[i]);
 	/* Tree blocks are read as a whole. */
 	if (pick.data)
 		pick.len = min_t(u32, pick.len, pick.nr_rot == pick.nr ? ROT_PIECE : FLASH_PIECE);
 	pick.stream = !pick.nr_rot && !btrfs_read_is_single(&pick.mirrors[0].speed, pick.len);
 	best = pick.nr_rot ? btrfs_rr_pick_rot(&pick) : btrfs_rr_choose(&pick);
 	if (pick.mirrors[best].guess)
-		WRITE_ONCE(btrfs_rr_load(&pick, &pick.mirrors[best])->tried, true);
+		btrfs_rr_load(&pick, &pick.mirrors[best])->guess = pick.mirrors[best].speed;
 	if (pick.data)
 		req->len = min_t(u64, req->len, pick.len);
 	return pick.mirrors[best].index;

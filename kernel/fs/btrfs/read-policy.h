@@ -64,6 +64,13 @@ struct btrfs_rr_slot {
 	u8 window;
 };
 
+/* How fast a device is, as far as it is known. */
+struct btrfs_read_speed {
+	u32 seek_ns;
+	u32 unit_ns;
+	bool rot;
+};
+
 /*
  * What is known of a device.  Written without locks by those who use the device;
  * @in_flight is exact, of the rest a lost update only makes an estimate older.
@@ -84,8 +91,8 @@ struct btrfs_read_load {
 	u32 timed[2];
 	/* The last sample was no transfer: bios merged with it have no time of their own. */
 	bool merged;
-	/* The next read was sent here because what is known may be wrong. */
-	bool tried;
+	/* The next read was sent here on this guess, 0 if on none. */
+	struct btrfs_read_speed guess;
 
 	struct btrfs_rr_slot slots[BTRFS_RR_SLOTS] ____cacheline_aligned_in_smp;
 } ____cacheline_aligned_in_smp;
@@ -99,15 +106,8 @@ struct btrfs_read_charge {
 	u64 start_ns;
 	/* On flash, which does many at once, the time expected for all that was ahead. */
 	u32 expected_ns;
-	/* It may tell that the device has recovered. */
-	bool tried;
-};
-
-/* How fast a device is, as far as it is known. */
-struct btrfs_read_speed {
-	u32 seek_ns;
-	u32 unit_ns;
-	bool rot;
+	/* What it was guessed to take if the device has recovered, 0 if that is not asked. */
+	u64 guess_ns;
 };
 
 /* Settings, per filesystem. */
