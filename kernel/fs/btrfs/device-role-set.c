@@ -417,6 +417,6 @@ long btrfs_ioctl_add_dev_role(struct file *file, void __user *argp)
 	kfree(path);
 	/* New chunks may need more devices with it than before. */
 	if (!ret)
-		btrfs_device_role_check_mount(fs_info);
+		btrfs_device_role_warn_few(fs_info);
 	return ret;
 }

@@ -81,7 +81,7 @@ static inline u64 btrfs_device_role_system_space(const struct btrfs_fs_info *fs_
 /* Most of these are called only with roles in force. */
 bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_commit(struct btrfs_fs_info *fs_info);
-void btrfs_device_role_check_mount(struct btrfs_fs_info *fs_info);
+void btrfs_device_role_warn_few(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_profile(const struct btrfs_fs_info *fs_info, u64 bg_flags,
 			       struct btrfs_role_profile *profile);
