@@ -101,9 +101,12 @@ static int add_group(struct btrfs_policy_fs *fs, const struct tag_group *group,
 	return ret;
 }
 
-/* The capacity afterwards; not for mixed block groups, which ignore roles. */
+/*
+ * The capacity afterwards, and the reason why misplaced chunks cannot be moved, or NULL.
+ * Not for mixed block groups, which ignore roles.
+ */
 static int predict_outlook(struct btrfs_policy_fs *fs, const char *assume,
-		      struct btrfs_policy_outlook *outlook)
+			   struct btrfs_policy_outlook *outlook, char **blocked)
 {
 	_cleanup_(placement) struct btrfs_policy_placement *placement = NULL;
 	int ret;
@@ -113,11 +116,13 @@ static int predict_outlook(struct btrfs_policy_fs *fs, const char *assume,
 	ret = btrfs_policy_placement_read(fs, &placement);
 	if (!ret)
 		ret = btrfs_policy_placement_assume(fs, placement, assume);
+	if (!ret)
+		ret = outlook_blocked(fs, placement, blocked);
 	return ret ? ret : btrfs_policy_placement_outlook(fs, placement, true, outlook);
 }
 
 static void print_after(const struct run *run, const struct btrfs_policy_fs *fs,
-			const struct btrfs_policy_outlook *outlook)
+			const struct btrfs_policy_outlook *outlook, bool blocked)
 {
 	const struct tag_args *args = run->args;
 	_cleanup_free_ char *path = xcheck(escape_shell(btrfs_policy_fs_info(fs)->mount_point));
@@ -126,14 +131,14 @@ static void print_after(const struct run *run, const struct btrfs_policy_fs *fs,
 		outlook_print(outlook, run->dry_run);
 	if (args->save)
 		say(LEVEL_DEFAULT, "roles are stored on disk by the file system; no other setting needs saving");
-	if (!run->dry_run)
+	if (!run->dry_run && !blocked)
 		say(LEVEL_INFO, "new chunks go by this; those that exist stay until 'btrfs "
 		    "balance --preferred-metadata %s'", path);
 }
 
 static int print_changes(const struct run *run, struct btrfs_policy_fs *fs,
 			 const struct btrfs_policy_changes *changes,
-			 const struct btrfs_policy_outlook *outlook)
+			 const struct btrfs_policy_outlook *outlook, const char *blocked)
 {
 	json_object *object;
 
@@ -143,8 +148,11 @@ static int print_changes(const struct run *run, struct btrfs_policy_fs *fs,
 		json_print_document("device-policy-tag", object);
 	} else {
 		changes_print(run, changes);
-		print_after(run, fs, outlook);
+		print_after(run, fs, outlook, blocked);
 	}
+	if (blocked)
+		warning("misplaced chunks %s: %s", run->dry_run ? "could not be moved" :
+			"stay where they are", blocked);
 	if (outlook)
 		outlook_warn(outlook, run->dry_run);
 	return STATUS_OK;
@@ -161,7 +169,7 @@ static int tag(const struct run *run, struct btrfs_policy_fs *fs, const struct t
 	unsigned int flags = (args->force ? BTRFS_POLICY_FORCE : 0) |
 			     (run->dry_run ? BTRFS_POLICY_DRY_RUN : 0);
 	struct btrfs_policy_outlook outlook = {};
-	_cleanup_free_ char *assume = NULL;
+	_cleanup_free_ char *assume = NULL, *blocked = NULL;
 	int ret = 0;
 
 	for (int i = 0; !ret && i < group_count; i++)
@@ -169,7 +177,7 @@ static int tag(const struct run *run, struct btrfs_policy_fs *fs, const struct t
 	if (!ret)
 		ret = btrfs_policy_apply(fs, request, flags | BTRFS_POLICY_DRY_RUN, &changes);
 	if (!ret)
-		ret = predict_outlook(fs, assume, &outlook);
+		ret = predict_outlook(fs, assume, &outlook, &blocked);
 	if (!ret && !run->dry_run) {
 		btrfs_policy_changes_free(changes);
 		changes = NULL;
@@ -177,7 +185,7 @@ static int tag(const struct run *run, struct btrfs_policy_fs *fs, const struct t
 	}
 	if (ret)
 		return filesystem_failed(fs, ret);
-	return print_changes(run, fs, changes, outlook.data_profile ? &outlook : NULL);
+	return print_changes(run, fs, changes, outlook.data_profile ? &outlook : NULL, blocked);
 }
 
 static int cmd_device_policy_tag(const struct run *run)

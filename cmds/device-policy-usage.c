@@ -36,6 +36,7 @@ struct view {
 	struct btrfs_policy_placement *placement;
 	const struct btrfs_policy_remaining_capacity *capacity;
 	const struct btrfs_policy_outlook *outlook;
+	const char *blocked;	/* the reason why misplaced chunks cannot be moved */
 	uint64_t threshold;
 };
 
@@ -89,13 +90,15 @@ static const struct column device_columns[] = {
 	[DEVICE_UNALLOCATED] = { "unallocated", "Unallocated", COLUMN_RIGHT },
 };
 
-enum { TOTAL_CHUNKS, TOTAL_MISPLACED, TOTAL_SIZE, TOTAL_USED, TOTAL_COLUMNS };
+enum { TOTAL_CHUNKS, TOTAL_MISPLACED, TOTAL_SIZE, TOTAL_USED, TOTAL_BLOCKED,
+	TOTAL_COLUMNS };
 
 static const struct column total_columns[] = {
 	[TOTAL_CHUNKS] = { "chunks", NULL, 0 },
 	[TOTAL_MISPLACED] = { "misplaced-chunks", NULL, 0 },
 	[TOTAL_SIZE] = { "misplaced-size", NULL, 0 },
 	[TOTAL_USED] = { "misplaced-used", NULL, 0 },
+	[TOTAL_BLOCKED] = { "blocked", NULL, 0 },
 };
 
 enum { CAPACITY_DATA, CAPACITY_DATA_PROFILE, CAPACITY_METADATA, CAPACITY_METADATA_PROFILE,
@@ -176,7 +179,7 @@ static struct records *read_devices(const struct btrfs_policy_fs *fs,
 	return records;
 }
 
-static json_object *totals_json(const struct btrfs_policy_totals *totals)
+static json_object *totals_json(const struct btrfs_policy_totals *totals, const char *blocked)
 {
 	_cleanup_(records) struct records *records = records_new(total_columns, TOTAL_COLUMNS);
 	struct cell *record = records_add(records);
@@ -185,6 +188,7 @@ static json_object *totals_json(const struct btrfs_policy_totals *totals)
 	record_set_number(record, TOTAL_MISPLACED, totals->misplaced_chunks);
 	record_set_size(record, TOTAL_SIZE, totals->misplaced_size);
 	record_set_size(record, TOTAL_USED, totals->misplaced_used);
+	record_set_text(record, TOTAL_BLOCKED, blocked);
 	return records_json_object(records, 0);
 }
 
@@ -220,7 +224,7 @@ static json_object *usage_json(const struct btrfs_policy_fs *fs, const struct vi
 	json_object_object_add(object, "profiles", records_json_array(profiles));
 	json_object_object_add(object, "devices", records_json_array(devices));
 	json_object_object_add(object, "totals",
-			       totals_json(btrfs_policy_placement_totals(placement)));
+			       totals_json(btrfs_policy_placement_totals(placement), view->blocked));
 	if (view->capacity)
 		json_object_object_add(object, "would-fit", capacity_json(view->capacity));
 	/* null for mixed block groups, where metadata has no space of its own */
@@ -294,13 +298,13 @@ static void print_devices(const struct btrfs_policy_fs *fs,
 }
 
 /* Assumed values are marked as such. */
-static void print_totals(const struct btrfs_policy_fs *fs,
-			 const struct btrfs_policy_totals *totals, bool assumed,
+static void print_totals(const struct btrfs_policy_fs *fs, const struct view *view,
 			 const struct units *units)
 {
+	const struct btrfs_policy_totals *totals = btrfs_policy_placement_totals(view->placement);
 	const char *mount = btrfs_policy_fs_info(fs)->mount_point;
 	_cleanup_free_ char *path = mount ? xcheck(escape_shell(mount)) : xstrdup("<path>");
-	bool one = totals->misplaced_chunks == 1;
+	bool one = totals->misplaced_chunks == 1, assumed = view->capacity;
 	bool would = assumed || !btrfs_policy_enforced(fs, NULL);
 	char count[UNITS_TEXT], size[UNITS_TEXT], used[UNITS_TEXT];
 
@@ -311,12 +315,13 @@ static void print_totals(const struct btrfs_policy_fs *fs,
 		return;
 	}
 	say(LEVEL_DEFAULT, "%" PRIu64 " of %s %s misplaced (%s, %s used); "
-	    "'btrfs balance --preferred-metadata %s' %s %s%s", totals->misplaced_chunks,
+	    "'btrfs balance --preferred-metadata %s' %s %s%s%s%s", totals->misplaced_chunks,
 	    count, assumed ? "would be" : one ? "is" : "are",
 	    units_format(totals->misplaced_size, units, size),
 	    units_format(totals->misplaced_used, units, used), path,
-	    would ? "would move" : "moves", one ? "it" : "them",
-	    would && !assumed ? " with a kernel that obeys roles" : "");
+	    view->blocked ? "cannot move" : would ? "would move" : "moves", one ? "it" : "them",
+	    would && !assumed && !view->blocked ? " with a kernel that obeys roles" : "",
+	    view->blocked ? ": " : "", view->blocked ? view->blocked : "");
 }
 
 /* Devices that prefer metadata and have little left for it: full is too late to hear of it. */
@@ -388,7 +393,7 @@ static void print_text(const struct btrfs_policy_fs *fs, const struct view *view
 		bars_print(placement);
 	if (capacity)
 		print_capacity(capacity, &args->units);
-	print_totals(fs, btrfs_policy_placement_totals(placement), capacity, &args->units);
+	print_totals(fs, view, &args->units);
 	if (view->outlook)
 		print_outlook(view, &args->units);
 	print_filling(fs, placement);
@@ -401,6 +406,7 @@ static int show_one(const struct run *run, struct btrfs_policy_fs *fs, json_obje
 {
 	_cleanup_(placement) struct btrfs_policy_placement *placement = NULL;
 	const struct usage_args *args = run->args;
+	_cleanup_free_ char *blocked = NULL;
 	struct btrfs_policy_outlook outlook;
 	struct btrfs_policy_remaining_capacity capacity;
 	struct view view = {
@@ -413,7 +419,10 @@ static int show_one(const struct run *run, struct btrfs_policy_fs *fs, json_obje
 		ret = btrfs_policy_placement_assume(fs, placement, args->assume);
 	if (!ret && args->assume)
 		ret = btrfs_policy_placement_capacity(fs, placement, &capacity);
+	if (!ret && !args->assume && btrfs_policy_placement_totals(placement)->misplaced_chunks)
+		ret = outlook_blocked(fs, placement, &blocked);
 	view.placement = placement;
+	view.blocked = blocked;
 	view.capacity = args->assume ? &capacity : NULL;
 	if (!ret && args->check && !btrfs_policy_fs_info(fs)->mixed) {
 		ret = btrfs_policy_placement_outlook(fs, placement, false, &outlook);

@@ -3,6 +3,8 @@
  * How far data and metadata can grow, as text and as JSON.  The library
  * computes it.
  */
+#include <errno.h>
+
 #include "cmds/cli/messages.h"
 #include "cmds/outlook.h"
 #include "cmds/handles.h"
@@ -49,6 +51,17 @@ void outlook_print(const struct btrfs_policy_outlook *outlook, bool would)
 	    units_format(outlook->data_more, &UNITS_DEFAULT, data), outlook->data_profile,
 	    units_format(outlook->metadata_more, &UNITS_DEFAULT, metadata),
 	    outlook->metadata_profile);
+}
+
+int outlook_blocked(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement *placement,
+		    char **why)
+{
+	_cleanup_(plan) struct btrfs_policy_plan *plan = NULL;
+	int ret = btrfs_policy_plan_new(fs, placement, 0, &plan);
+	const char *blocked = ret ? btrfs_policy_fs_error(fs) : btrfs_policy_plan_blocked(plan);
+
+	*why = blocked ? xstrdup(blocked) : NULL;
+	return ret == -EOPNOTSUPP ? 0 : ret;
 }
 
 void outlook_warn(const struct btrfs_policy_outlook *outlook, bool would)

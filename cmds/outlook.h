@@ -15,6 +15,10 @@ json_object *outlook_json(const struct btrfs_policy_outlook *outlook);
 /* A line with the capacity left for data and metadata. */
 void outlook_print(const struct btrfs_policy_outlook *outlook, bool would);
 
+/* @why receives the reason why misplaced chunks cannot be moved, or NULL. */
+int outlook_blocked(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement *placement,
+		    char **why);
+
 /* Warns if metadata has little to grow into. */
 void outlook_warn(const struct btrfs_policy_outlook *outlook, bool would);
 

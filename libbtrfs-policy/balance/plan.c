@@ -234,7 +234,7 @@ static int fill(struct btrfs_policy_plan *plan, struct bp_plan_state *state, uin
 	if (ret)
 		return ret;
 	summary->slack_floor = state->floor;
-	summary->slack_after = state->now.slack;
+	summary->slack_after = plan->blocked ? summary->slack_before : state->now.slack;
 	if (!plan->blocked)
 		return keep_steps(plan, state, limit);
 	summary->blocked = summary->misplaced ? summary->misplaced : 1;

@@ -410,7 +410,7 @@ btrfs_policy_plan_device(const struct btrfs_policy_plan *plan, size_t index);
  * @short_bytes: free space that the first blocked chunk lacks
  * @beyond_limit: chunks left out because of the limit
  * @slack_before: bytes that metadata can still grow by now
- * @slack_after: the same after the last step without a limit
+ * @slack_after: the same after the last step without a limit; as before if there is no step
  * @slack_floor: bytes that the plan keeps at every step
  * @least_seconds: estimated time of the steps on fast devices
  * @most_seconds: the same on slow devices

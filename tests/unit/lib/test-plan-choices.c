@@ -155,6 +155,7 @@ static void no_better_place_is_none(void **state)
 	assert_int_equal(summary(&planned)->misplaced, 1);
 	assert_order(&planned, "");
 	assert_non_null(btrfs_policy_plan_blocked(planned.plan));
+	assert_int_equal(summary(&planned)->slack_after, summary(&planned)->slack_before);
 	free_plan(&planned);
 }
 
