@@ -35,14 +35,14 @@ static void put_part(int part, int count, bool colour)
 /* A part that is not empty has at least one column, taken from the largest part. */
 static void put_bar(const uint64_t *bytes, int width, bool colour)
 {
-	uint64_t all = 0, before = 0;
+	double all = 0, before = 0;	/* sums that do not overflow */
 	int columns[PARTS], largest = 0, used = 0;
 
 	for (int part = 0; part < PARTS; part++)
 		all += bytes[part];
 	for (int part = 0; part < PARTS; part++) {
 		before += bytes[part];
-		columns[part] = all ? (int)((double)before / all * width + 0.5) - used : 0;
+		columns[part] = all ? (int)(before / all * width + 0.5) - used : 0;
 		used += columns[part];
 		largest = bytes[part] > bytes[largest] ? part : largest;
 	}

@@ -89,14 +89,16 @@ static int open_path(struct bp_offline *off, const char *path, int *fd)
 
 static int check_member(struct bp_offline *off, const struct bp_super *super)
 {
+	const struct bp_disk *other = find_disk(off, super->devid);
+
 	if (off->disk_count && memcmp(super->fsid, off->super.fsid, sizeof(super->fsid))) {
 		bp_wrong(off, "it belongs to another file system than the first one");
 		return -EINVAL;
 	}
-	if (find_disk(off, super->devid)) {
-		bp_wrong(off, "it claims to be device %llu, and so does another one",
-			 (unsigned long long)super->devid);
-		return -EINVAL;
+	if (other) {
+		bp_wrong(off, "it claims to be device %llu, and so does '%s'",
+			 (unsigned long long)super->devid, other->path);
+		return -EEXIST;
 	}
 	if (off->disk_count >= DISKS_MAX || super->devid > DEVID_MAX || !super->devid)
 		return bp_wrong(off, "it claims to be device %llu",
@@ -124,7 +126,8 @@ static int open_disk(struct bp_offline *off, const char *path)
 	disk->fd = fd;
 	disk->path = strdup(path);
 	bytes = lseek(fd, 0, SEEK_END);
-	off->bytes += bytes > 0 ? bytes : 0;
+	disk->bytes = bytes > 0 ? bytes : 0;
+	off->bytes += disk->bytes;
 	/* The newest superblock speaks for all of them. */
 	if (off->disk_count == 1 || super.generation > off->super.generation)
 		off->super = super;
@@ -148,6 +151,12 @@ static int take_device(struct bp_offline *off, const struct btrfs_key *key, cons
 		disk = add_disk(off, decoded.devid);
 	if (!disk)
 		return -ENOMEM;
+	/* The kernel does not mount it either. */
+	if (disk->fd >= 0 && decoded.total_bytes > disk->bytes)
+		return bp_wrong(off, "device %llu should have %llu bytes and has %llu",
+				(unsigned long long)decoded.devid,
+				(unsigned long long)decoded.total_bytes,
+				(unsigned long long)disk->bytes);
 	disk->item = decoded;
 	disk->known = true;
 	return 0;
@@ -180,21 +189,30 @@ static int read_chunk_tree(struct bp_offline *off)
 
 /* ---- Other devices of it ------------------------------------------------ */
 
-/* Ignores devices that cannot be opened or were added already: they are optional. */
-static void add_others(struct bp_offline *off)
+/*
+ * Ignores devices that cannot be opened, as those that were added already.  With copies of
+ * a device, as snapshots of volumes are, which of them belong together cannot be known.
+ */
+static int add_others(struct bp_offline *off, char **why)
 {
 	char uuid[BP_FSID_LENGTH];
 	char **paths = NULL;
 	struct stat st;
+	int ret = 0;
 
 	if (off->disk_count >= off->super.num_devices ||
 	    fstat(off->disks[0].fd, &st) < 0 || !S_ISBLK(st.st_mode))
-		return;
+		return 0;
 	bp_uuid_text(off->super.fsid, uuid);
 	bp_offline_named("UUID", uuid, &paths, NULL);
-	for (char **path = paths; path && *path; path++)
-		open_disk(off, *path);
+	for (char **path = paths; path && *path && ret != -EEXIST; path++) {
+		ret = open_disk(off, *path);
+		if (ret == -EEXIST)
+			*why = bp_format("'%s': %s; name all devices of one of the copies", *path,
+					 off->why);
+	}
 	btrfs_policy_strv_free(paths);
+	return ret == -EEXIST ? ret : 0;
 }
 
 /* `why` receives the error text, to be freed; NULL without memory. */
@@ -216,9 +234,10 @@ static int open_devices(struct bp_offline **result, char *const *paths, size_t c
 			*why = bp_format("'%s': %s", path ? path : paths[i],
 					 *off->why ? off->why : strerror(-ret));
 	}
+	if (!ret)
+		ret = add_others(off, why);
 	if (ret)
 		return ret;
-	add_others(off);
 	ret = read_chunk_tree(off);
 	if (ret && ret != -ENOMEM)
 		*why = bp_format("'%s': %s%s", paths[0], off->why,

@@ -40,6 +40,7 @@ struct bp_super {
 struct bp_disk {
 	uint64_t devid;
 	int fd;
+	uint64_t bytes;
 	char *path;
 	struct btrfs_dev_item item;
 	bool known;	/* `item` is valid */

@@ -133,7 +133,7 @@ static int check_all(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *
 	return ret;
 }
 
-/* The rest, after a wait that may have taken hours. */
+/* The rest, after a wait that may have taken hours, or the minutes that adding another took. */
 static int check_again(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *additions,
 		       size_t from, unsigned int flags)
 {
@@ -148,7 +148,7 @@ static int check_again(struct btrfs_policy_fs *fs, struct btrfs_policy_additions
 		ret = check_one(fs, additions, i, flags);
 		if (!ret && additions->numbers[i] != number)
 			ret = bp_error(fs, -ENODEV,
-				       "cannot add '%s': it has become another device during the wait; check it, then run the command again",
+				       "cannot add '%s': it has become another device meanwhile; check it, then run the command again",
 				       additions->list[i].path);
 	}
 	return ret;
@@ -223,14 +223,6 @@ static int no_tick(void *user)
 	return 0;
 }
 
-static int wait_turn(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *additions,
-		     size_t from, unsigned int flags)
-{
-	int ret = bp_exclusive_wait(fs, flags & BTRFS_POLICY_ENQUEUE, no_tick, NULL);
-
-	return ret ? ret : check_again(fs, additions, from, flags);
-}
-
 static int add_all(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *additions,
 		    unsigned int flags)
 {
@@ -239,10 +231,10 @@ static int add_all(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *ad
 		sigset_t old;
 		int ret = bp_exclusive_check(fs, &can_wait);
 
-		if (ret == -EBUSY && can_wait)
-			ret = wait_turn(fs, additions, i, flags);
-		else if (ret == -EBUSY)
-			ret = 0;
+		if (ret == -EBUSY)
+			ret = can_wait ? bp_exclusive_wait(fs, flags & BTRFS_POLICY_ENQUEUE, no_tick, NULL) : 0;
+		if (!ret)
+			ret = check_again(fs, additions, i, flags);
 		/* A signal ends the process between two devices, not between overwriting and adding. */
 		bp_signals_defer(&old);
 		if (!ret)

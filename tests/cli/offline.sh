@@ -236,6 +236,12 @@ missing() {
 	refused "is not there; name its other devices too" "${images[0]}"
 }
 
+# All that fits on a device of the size that its item says would be counted for hours, if it says 4EiB.
+too_short() {
+	images 2 -d raid1 -m raid1 && truncate -s 255M "${images[1]}" &&
+	refused "device 2 should have 268435456 bytes and has 267386880" "${images[@]}"
+}
+
 # The mirrors of devices that are not named are unknown.
 not_named() {
 	images 3 -d raid1 -m raid1 || return 1
@@ -287,6 +293,7 @@ check "another copy is taken if one is damaged" copies
 check "a mirror with an older tree is not taken" stale_root
 check "nor is the superblock of an earlier file system" earlier_superblock
 check "a device may be missing" missing
+check "a device that is shorter than it says is refused" too_short
 check "devices that are not named are told, and no verdict is given" not_named
 check "mixed block groups in a table, and with another profile" mixed
 check "features of newer kernels are refused" features

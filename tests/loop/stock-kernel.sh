@@ -125,4 +125,10 @@ is "$("$btrfs_policy" --format json device policy show "UUID=$uuid" | jq -r '.[k
 mount --bind "$dir/mnt" "$dir/hidden" && mount -t tmpfs none "$dir/hidden" || result 1 'a mount above another'
 ends 1 'neither a path nor UUID or label' 'a label that nobody has' "$btrfs_policy" device policy show no-such-label
 umount "$dir/hidden" "$dir/hidden" "$dir/writable" "$dir/mnt"
+
+# As a snapshot of a volume is: with which copy of the second device the first belongs nobody knows.
+cp --sparse=always "$dir/2.img" "$dir/copy.img" && loops+=("$(losetup -f --show "$dir/copy.img")") || result 1 'a copy of a device'
+ends 1 'name all devices of one of the copies' 'offline: copies are not mixed' \
+	"$btrfs_policy" device policy usage --offline "${loops[0]}"
+ends 0 '' 'offline: all devices of one copy' "$btrfs_policy" device policy usage --offline "${loops[@]:0:4}"
 done_testing

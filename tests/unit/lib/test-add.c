@@ -237,6 +237,20 @@ static void checked_again_after_a_wait(void **state)
 	}
 }
 
+/* Adding one may take minutes, and the next is overwritten only after that. */
+static void checked_again_after_another(void **state)
+{
+	struct result result;
+
+	fake.signatures[6] = "ext4";
+	fake.on_write = replug;
+	result = add(BTRFS_POLICY_ROLE_METADATA_ONLY, BTRFS_POLICY_FORCE);
+	assert_int_equal(result.ret, -ENODEV);
+	assert_has(result.error, "another device");
+	assert_int_equal(fake.device_count, 5);
+	assert_false(result.wiped[1]);
+}
+
 static unsigned int signals, halves;
 
 static void interrupt(struct fake *machine)
@@ -299,7 +313,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(added_with_their_role), TEST(dry_run_touches_none),
 		TEST(all_are_checked_first), TEST(the_rest_is_told), TEST(kernels_without_it),
-		TEST(checked_again_after_a_wait), TEST(nth_call_fails), TEST(read_only_is_refused_first),
+		TEST(checked_again_after_a_wait), TEST(checked_again_after_another), TEST(nth_call_fails), TEST(read_only_is_refused_first),
 		TEST(a_seed_takes_roles_that_exclude_nothing), TEST(write_protected_is_no_seed),
 		TEST(roles_of_a_seed_need_a_device_first),
 		TEST(no_signal_arrives_amid_a_device),
