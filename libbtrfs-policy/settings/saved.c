@@ -203,6 +203,21 @@ static void write_old_lines(FILE *stream, const char *old,
 	}
 }
 
+/* A copy of a device that is mounted beside it has another FSID at each mount. */
+static int check_fsid(struct btrfs_policy_fs *fs)
+{
+	_cleanup_free_ char *temporary = NULL;
+	int ret = bp_sysfs_read(fs, "temp_fsid", 0, &temporary);
+
+	if (ret)
+		return ret == -ENOENT ? 0 : ret;	/* Linux before 6.7 */
+	if (strcmp(temporary, "1"))
+		return 0;
+	return bp_error(fs, -EOPNOTSUPP,
+			"cannot save settings of '%s': another copy of it is mounted, so its FSID holds for this mount only; leave out --save, or unmount both and mount '%s' first",
+			fs->mount_point, fs->mount_point);
+}
+
 /* The text of the file with these values put in; all other lines stay as they are. */
 int bp_saved_compose(struct btrfs_policy_fs *fs, struct bp_change *changes, size_t count,
 		     char **text)
@@ -212,8 +227,10 @@ int bp_saved_compose(struct btrfs_policy_fs *fs, struct bp_change *changes, size
 	const char *rest;
 	size_t length;
 	FILE *stream;
-	int ret = read_text(fs, &old);
+	int ret = check_fsid(fs);
 
+	if (!ret)
+		ret = read_text(fs, &old);
 	if (ret == -ENOENT) {
 		old = strdup(HEADER);
 		ret = old ? 0 : bp_nomem(fs);

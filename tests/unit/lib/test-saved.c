@@ -114,6 +114,24 @@ static void who_saves_meanwhile_is_kept(void **state)
 	btrfs_policy_fs_unref(fs);
 }
 
+/* Its file would be found by no later mount. */
+static void a_temporary_fsid_is_refused(void **state)
+{
+	struct btrfs_policy_fs *fs = fake_open(&fake);
+	char *value = NULL;
+
+	fake_set_file(&fake, FAKE_FSID "/temp_fsid", "1");
+	assert_int_equal(save(fs, "roundrobin", NULL), -EOPNOTSUPP);
+	assert_has(btrfs_policy_fs_error(fs), "leave out --save");
+	assert_string_equal(fake.saved, "");
+	assert_int_equal(btrfs_policy_setting_get(fs, "read-policy", 0, &value), 0);
+	assert_string_equal(value, "pid");
+	free(value);
+	fake_set_file(&fake, FAKE_FSID "/temp_fsid", "0");
+	assert_int_equal(save(fs, "roundrobin", NULL), 0);
+	btrfs_policy_fs_unref(fs);
+}
+
 /* Where the file cannot be written the kernel's values are put back. */
 static void unwritable_means_unchanged(void **state)
 {
@@ -179,6 +197,7 @@ int main(void)
 		cmocka_unit_test_setup(a_new_file_says_what_it_is, setup),
 		cmocka_unit_test_setup(damage_is_refused, setup),
 		cmocka_unit_test_setup(who_saves_meanwhile_is_kept, setup),
+		cmocka_unit_test_setup(a_temporary_fsid_is_refused, setup),
 		cmocka_unit_test_setup(unwritable_means_unchanged, setup),
 		cmocka_unit_test_setup(roles_need_no_file, setup),
 		cmocka_unit_test_setup(a_mount_is_waited_for, setup),
