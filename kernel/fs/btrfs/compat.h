@@ -34,11 +34,6 @@ static inline struct btrfs_inode *btrfs_iget_inode(u64 ino, struct btrfs_root *r
 /* The older function does without the last argument. */
 #define btrfs_readahead_tree_block(info, bytenr, owner, generation, level, key) \
 	btrfs_readahead_tree_block(info, bytenr, owner, generation, level)
-
-/* What a scrub of parity comes to whose data cannot be repaired: it ends, or goes on. */
-#define BTRFS_SCRUB_UNREPAIRED	(-EIO)
-#else
-#define BTRFS_SCRUB_UNREPAIRED	0
 #endif
 
 #endif

@@ -5,7 +5,7 @@
  * Each device scrubbed on its own would read all devices to check its parity.  So the task
  * of one device, the leader, reads full stripes for all devices that are being scrubbed,
  * parity together with data, while the tasks of the others wait.  A device that comes
- * late begins another scan.
+ * late is scrubbed on its own.
  *
  * Owns the scan: its members, the leader, and the full stripes in flight.
  */
@@ -49,12 +49,11 @@ struct scrub_scan {
 	struct btrfs_chunk_map *map;
 	/* Computed parity, a page of each kind, and pointers to all stripes for that. */
 	void *scratch;
-	struct scrub_stripe *stripes;
 	struct scrub_full_stripe ring[SCRUB_RING];
 
-	/* Protected by scrub_lock. */
+	/* The rest is protected by bg->lock. */
 	int nr_members;
-	/* Protected by bg->lock.  The next full stripe; a scan that has begun takes no members. */
+	/* The next full stripe.  A scan that has begun takes no members. */
 	u32 next;
 	struct scrub_member *leader;
 	/* For each device of the chunk, NULL if it does not take part; then those of the ring. */
@@ -81,7 +80,8 @@ static u64 scrub_column_logical(const struct scrub_full_stripe *full, int column
 
 static void scrub_free_scan(struct scrub_scan *scan)
 {
-	scrub_stripes_free(scan->stripes, SCRUB_RING * scan->map->num_stripes);
+	for (int i = 0; i < SCRUB_RING; i++)
+		scrub_stripes_free(scan->ring[i].stripes, scan->map->num_stripes);
 	btrfs_free_chunk_map(scan->map);
 	kfree(scan->scratch);
 	kfree(scan);
@@ -100,22 +100,21 @@ static struct scrub_scan *scrub_alloc_scan(struct btrfs_block_group *bg,
 	scan->map = map;
 	scan->bg = bg;
 	scan->scratch = kmalloc(2 * PAGE_SIZE + nr * sizeof(void *), GFP_KERNEL);
-	scan->stripes = scrub_stripes_alloc(bg, SCRUB_RING * nr);
-	if (!scan->scratch || !scan->stripes) {
-		scrub_free_scan(scan);
-		return NULL;
-	}
 	for (int i = 0; i < SCRUB_RING; i++) {
 		scan->ring[i].scan = scan;
 		scan->ring[i].members = &scan->members[nr * (1 + i)];
-		scan->ring[i].stripes = scrub_stripe_nr(scan->stripes, nr * i);
+		scan->ring[i].stripes = scrub_stripes_alloc(bg, nr);
 		init_completion(&scan->ring[i].parity_read);
+		if (!scan->scratch || !scan->ring[i].stripes) {
+			scrub_free_scan(scan);
+			return NULL;
+		}
 	}
 	for (int i = 0; i < nr; i++) {
 		if (!map->stripes[i].dev->bdev)
-			btrfs_warn(bg->fs_info,
-				   "scrub: block group %llu: device %llu is missing, parity of its data cannot be checked",
-				   bg->start, map->stripes[i].dev->devid);
+			btrfs_warn_rl(bg->fs_info,
+				"scrub: block group %llu: device %llu is missing, parity of its data cannot be checked",
+				bg->start, map->stripes[i].dev->devid);
 	}
 	return scan;
 }
@@ -151,18 +150,14 @@ static int scrub_look_up(struct scrub_full_stripe *full)
 		parity = i < nr_data ? NULL : scrub_parity_member(full, i);
 	}
 
-	/* Paths only go forward, and are not valid after a commit. */
-	scrub_ctx_release_paths(sctx);
 	full->check_parity = false;
 	for (int i = 0; i < nr_data; i++) {
 		const int device = scrub_column_device(full, i);
-		struct btrfs_device *dev = map->stripes[device].dev;
-		struct scrub_member *data = full->members[device];
-		struct scrub_member *owner = data ? data : parity;
+		struct scrub_member *owner = full->members[device] ?: parity;
 		int ret;
 
-		ret = scrub_stripe_fill(sctx, scrub_stripe_nr(full->stripes, i),
-					owner ? owner->sctx : NULL, dev,
+		ret = scrub_stripe_fill(sctx, full->stripes, i, owner ? owner->sctx : NULL,
+					map->stripes[device].dev,
 					scrub_column_physical(full, i),
 					scrub_column_logical(full, i));
 		if (ret < 0)
@@ -182,7 +177,7 @@ static void scrub_parity_read_endio(struct bio *bio)
 	bio_put(bio);
 }
 
-/* What has been read counts for the limit of a device that is being scrubbed. */
+/* What is read counts for the limit of a device that is being scrubbed. */
 static void scrub_pay(const struct scrub_full_stripe *full, int column)
 {
 	const int device = scrub_column_device(full, column);
@@ -200,7 +195,7 @@ static void scrub_submit_full_stripe(struct scrub_full_stripe *full)
 
 	/* Parity is of all data stripes, also of those without an extent. */
 	for (int i = 0; i < nr_data; i++) {
-		if (scrub_stripe_read(full->scan->leader->sctx, scrub_stripe_nr(full->stripes, i),
+		if (scrub_stripe_read(full->scan->leader->sctx, full->stripes, i,
 				      full->check_parity))
 			scrub_pay(full, i);
 	}
@@ -216,21 +211,18 @@ static void scrub_submit_full_stripe(struct scrub_full_stripe *full)
 				   BTRFS_STRIPE_LEN >> PAGE_SHIFT, REQ_OP_READ, GFP_NOFS);
 		bio->bi_iter.bi_sector = scrub_column_physical(full, i) >> SECTOR_SHIFT;
 		for (u32 offset = 0; offset < BTRFS_STRIPE_LEN; offset += PAGE_SIZE) {
-			void *data = scrub_stripe_data(scrub_stripe_nr(full->stripes, i), offset);
+			void *data = scrub_stripe_data(full->stripes, i, offset);
 			struct page *page = is_vmalloc_addr(data) ? vmalloc_to_page(data) :
 								    virt_to_page(data);
 
 			__bio_add_page(bio, page, PAGE_SIZE, 0);
 		}
+		scrub_pay(full, i);
 	}
 	reinit_completion(&full->parity_read);
 	bio->bi_private = full;
 	bio->bi_end_io = scrub_parity_read_endio;
 	submit_bio(bio);
-	for (int i = nr_data; i < map->num_stripes; i++) {
-		if (scrub_parity_member(full, i))
-			scrub_pay(full, i);
-	}
 }
 
 /* Take, look up and submit a full stripe.  Returns false if there are no more. */
@@ -246,7 +238,7 @@ static bool scrub_start_full_stripe(struct scrub_scan *scan, struct scrub_full_s
 	for (int i = 0; i < scan->map->num_stripes; i++) {
 		struct scrub_member *member = scan->members[i];
 
-		full->members[i] = member && !member->error && !member->cancelled ? member : NULL;
+		full->members[i] = member && !member->error ? member : NULL;
 		if (full->members[i])
 			member->in_flight++;
 	}
@@ -270,12 +262,12 @@ static unsigned long scrub_parity_differs(struct scrub_full_stripe *full, int co
 	void **pointers = scan->scratch + 2 * PAGE_SIZE;
 
 	for (u32 offset = 0; offset < BTRFS_STRIPE_LEN; offset += step) {
-		void *parity = scrub_stripe_data(scrub_stripe_nr(full->stripes, column), offset);
+		void *parity = scrub_stripe_data(full->stripes, column, offset);
 
 		if (!test_bit(offset / sectorsize, &sectors))
 			continue;
 		for (int i = 0; i < nr_data; i++)
-			pointers[i] = scrub_stripe_data(scrub_stripe_nr(full->stripes, i), offset);
+			pointers[i] = scrub_stripe_data(full->stripes, i, offset);
 		for (int i = nr_data; i < scan->map->num_stripes; i++)
 			pointers[i] = scan->scratch + (i - nr_data) * PAGE_SIZE;
 		raid56_generate_parity(pointers, nr_data, scan->map->num_stripes, step);
@@ -288,38 +280,29 @@ static unsigned long scrub_parity_differs(struct scrub_full_stripe *full, int co
 }
 
 /*
- * Check one parity stripe with what has been read.  Where that is wrong or could not be
- * read, all is read again, with the full stripe locked, before parity is written.
+ * Check one parity stripe with what has been read.  Where that is wrong or could not be read,
+ * it is read again, with the full stripe locked, before it is written.  So is data that has
+ * no checksum.
  */
 static int scrub_check_parity(struct scrub_full_stripe *full, int column)
 {
 	struct scrub_scan *scan = full->scan;
-	struct btrfs_fs_info *fs_info = scan->bg->fs_info;
-	const int device = scrub_column_device(full, column);
+	struct scrub_ctx *sctx = scan->leader->sctx;
+	struct btrfs_device *dev = scan->map->stripes[scrub_column_device(full, column)].dev;
 	const u64 logical = scrub_column_logical(full, 0);
 	unsigned long sectors = 0, not_on_disk = 0;
 
-	for (int i = 0; i < nr_data_stripes(scan->map); i++) {
-		struct scrub_stripe *stripe = scrub_stripe_nr(full->stripes, i);
-		const unsigned long error = scrub_stripe_blocks(stripe, &sectors, &not_on_disk);
-
-		/* Parity that may be needed to repair it is not to be touched. */
-		if (error) {
-			btrfs_err(fs_info,
-				  "scrub: unrepaired sectors detected, full stripe %llu data stripe %u errors %*pbl",
-				  logical, i, BITS_PER_LONG, &error);
-			return BTRFS_SCRUB_UNREPAIRED;
-		}
-	}
-
+	/* Parity that may be needed to repair data is not to be touched. */
+	if (scrub_unrepaired(sctx, scan->map, logical, full->stripes, &sectors, &not_on_disk))
+		return 0;
 	/* Parity of blocks whose data is not on the disk cannot be checked. */
 	sectors &= ~not_on_disk;
 	if (!full->parity_error)
 		sectors = scrub_parity_differs(full, column, sectors);
 	if (!sectors)
 		return 0;
-	return scrub_raid56_cached_parity(scan->leader->sctx, scan->map->stripes[device].dev,
-					  scan->map, logical, &sectors);
+	return scrub_raid56_cached_parity(sctx, dev, scan->map, logical, &sectors,
+					  full->stripes);
 }
 
 /* Wait for a full stripe, and count for each member what was found. */
@@ -329,7 +312,7 @@ static void scrub_retire_full_stripe(struct scrub_full_stripe *full)
 	const int nr_data = nr_data_stripes(scan->map);
 
 	for (int i = 0; !full->error && i < nr_data; i++)
-		scrub_stripe_wait(scrub_stripe_nr(full->stripes, i));
+		scrub_stripe_wait(full->stripes, i);
 	if (!full->error && full->check_parity)
 		wait_for_completion_io(&full->parity_read);
 
@@ -344,7 +327,7 @@ static void scrub_retire_full_stripe(struct scrub_full_stripe *full)
 		if (!member->error && i >= nr_data && full->check_parity && !member->readonly)
 			member->error = scrub_check_parity(full, i);
 		if (!member->error)
-			scrub_stripe_done(member->sctx, scrub_stripe_nr(full->stripes, i),
+			scrub_stripe_done(member->sctx, full->stripes, i,
 					  scrub_column_physical(full, i) + BTRFS_STRIPE_LEN);
 
 		/* It may leave now, and its context with it. */
@@ -414,10 +397,10 @@ static bool scrub_may_go_on(struct scrub_scan *scan, struct scrub_member *member
 	bool finished;
 
 	guard(spinlock)(&scan->bg->lock);
-	/* A file system that is frozen for a moment is no reason any more afterwards. */
-	if (!member->cancelled)
-		member->cancelled = should_cancel_scrub(member->sctx);
-	finished = member->cancelled || member->error || scan->next >= scrub_scan_end(scan);
+	/* Once cancelled it stays so, also if that was for a freeze of a moment. */
+	if (!member->error)
+		member->error = should_cancel_scrub(member->sctx);
+	finished = member->error || scan->next >= scrub_scan_end(scan);
 	/* Others that have come to the block group are about to join, unless they wait, too. */
 	if (!finished && !scan->leader &&
 	    (!scrub_others_are_at(scan->bg, scan->map, start, start + 1) ||
@@ -426,32 +409,24 @@ static bool scrub_may_go_on(struct scrub_scan *scan, struct scrub_member *member
 	return scan->leader == member || (finished && !member->in_flight);
 }
 
-/* Returns false if the scan has begun. */
-static bool scrub_join(struct scrub_scan *scan, struct scrub_member *member, int stripe_index)
-{
-	guard(spinlock)(&scan->bg->lock);
-	if (scan->next)
-		return false;
-	scan->members[stripe_index] = member;
-	scan->nr_members++;
-	return true;
-}
-
 int scrub_raid56_scan(struct scrub_member *member, struct btrfs_block_group *bg,
 		      struct btrfs_chunk_map *map, int stripe_index)
 {
 	struct btrfs_fs_info *fs_info = bg->fs_info;
 	struct scrub_scan *scan;
-	bool last;
 
 	mutex_lock(&fs_info->scrub_lock);
+	if (!bg->scrub_scan)
+		bg->scrub_scan = scrub_alloc_scan(bg, map);
 	scan = bg->scrub_scan;
-	if (!scan || !scrub_join(scan, member, stripe_index)) {
-		scan = scrub_alloc_scan(bg, map);
-		if (scan)
-			scrub_join(scan, member, stripe_index);
-		bg->scrub_scan = scan;
+	spin_lock(&bg->lock);
+	if (scan && scan->next) {
+		scan = NULL;
+	} else if (scan) {
+		scan->members[stripe_index] = member;
+		scan->nr_members++;
 	}
+	spin_unlock(&bg->lock);
 	mutex_unlock(&fs_info->scrub_lock);
 	/* It is not about to join any more. */
 	WRITE_ONCE(map->stripes[stripe_index].dev->scrub_bg_start, bg->start + 1);
@@ -471,17 +446,18 @@ int scrub_raid56_scan(struct scrub_member *member, struct btrfs_block_group *bg,
 	mutex_lock(&fs_info->scrub_lock);
 	spin_lock(&bg->lock);
 	scan->members[stripe_index] = NULL;
-	spin_unlock(&bg->lock);
-	last = --scan->nr_members == 0;
-	if (last && bg->scrub_scan == scan)
+	if (--scan->nr_members)
+		scan = NULL;
+	else
 		bg->scrub_scan = NULL;
+	spin_unlock(&bg->lock);
 	mutex_unlock(&fs_info->scrub_lock);
-	if (last) {
+	if (scan) {
 		/* Workers that have said they are done may still be about to return. */
 		flush_workqueue(fs_info->scrub_workers);
 		scrub_free_scan(scan);
 	}
-	return member->error ? member->error : member->cancelled;
+	return member->error;
 }
 
 /*
