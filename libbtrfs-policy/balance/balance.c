@@ -314,7 +314,7 @@ static int wait_turn(struct run *run)
 	int ret;
 
 	ret = bp_exclusive_check(run->fs, &can_wait);
-	if (ret != -EBUSY || !can_wait || !run->options.enqueue)
+	if (ret != -EBUSY || !can_wait || !(run->options.enqueue || bp_kernel_balances(run->fs)))
 		return ret;
 	ret = bp_exclusive_wait(run->fs, true, tick, run);
 	return ret ? ret : rescan(run);
@@ -336,7 +336,7 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 
 	ret = bp_relocate(run->fs, chunk, &moved, &paused);
 	/* Where sysfs does not show the other operation, wait_turn() does not wait for it. */
-	if (ret == -EBUSY && run->options.enqueue) {
+	if (ret == -EBUSY && (run->options.enqueue || bp_kernel_balances(run->fs))) {
 		if (tick(run))
 			return stop(run);
 		run->fs->ops->sleep(run->fs->backend, BP_TICK);

@@ -12,6 +12,7 @@ int bp_interrupted_finish(struct btrfs_policy_fs *fs, bool *paused, int (*tick)(
 		       void *user);
 int bp_interrupted_is_ours(struct btrfs_policy_fs *fs, bool *ours);
 int bp_interrupted_is_paused(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused);
+bool bp_kernel_balances(struct btrfs_policy_fs *fs);
 
 /* relocate.c: -ECANCELED, with the error text */
 int bp_canceled(struct btrfs_policy_fs *fs, bool paused);

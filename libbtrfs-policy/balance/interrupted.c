@@ -137,6 +137,19 @@ int bp_interrupted_is_ours(struct btrfs_policy_fs *fs, bool *ours)
 	return ret < 0 ? ret : 0;
 }
 
+/*
+ * Is the balance that keeps others out the kernel's own, which reclaims block groups, or
+ * the rest of one that was killed?  Both end soon.
+ */
+bool bp_kernel_balances(struct btrfs_policy_fs *fs)
+{
+	struct btrfs_ioctl_balance_args args = {};
+	_cleanup_free_ char *name = NULL;
+
+	return !btrfs_policy_exclusive_operation(fs, &name) && !strcmp(name, "balance") &&
+	       fs->ops->balance_state(fs->backend, &args) == -ENOTCONN;
+}
+
 /* Does the balance of this chunk still exist, and is it paused? */
 int bp_interrupted_is_paused(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused)
 {

@@ -189,6 +189,8 @@ int fake_balance_state(void *self, struct btrfs_ioctl_balance_args *args)
 	FAKE_MAY_FAIL(fake);
 	if (fake->interrupted.state & BTRFS_BALANCE_STATE_RUNNING && !fake->interrupted_scans--)
 		fake_pass_interrupted(fake);
+	if (fake->busy_scans && fake->busy_by_user)
+		return 0;
 	if (!fake->interrupted.flags)
 		return -ENOTCONN;
 	*args = fake->interrupted;
@@ -212,6 +214,8 @@ int fake_balance(void *self, struct btrfs_ioctl_balance_args *args)
 	fake->asked = *args;
 	fake->balances++;
 	fake->clock += FOUR_SECONDS;
+	if (fake->balances == fake->busy_after)
+		fake->busy_scans = 6;
 	if (fake->balances == fake->balance_special) {
 		args->state = fake->balance_state;
 		return fake->balance_result;

@@ -115,7 +115,8 @@ static void count_scan(struct fake *fake, const char *name)
 {
 	if (strcmp(name, FAKE_FSID "/exclusive_operation") || !fake->busy_scans)
 		return;
-	fake_set_file(fake, name, --fake->busy_scans ? "device add" : "none");
+	fake_set_file(fake, name, !--fake->busy_scans ? "none" :
+				  fake->busy_name ? fake->busy_name : "device add");
 }
 
 int fake_sysfs_read(void *self, const char *name, char *buf, size_t size)

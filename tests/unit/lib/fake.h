@@ -111,6 +111,9 @@ struct fake {
 	struct btrfs_ioctl_balance_args asked; /* the last balance */
 	/* Number of reads until the other operation ends. */
 	unsigned int busy_scans;
+	const char *busy_name; /* its name; NULL: "device add" */
+	bool busy_by_user; /* and it is the balance of a user */
+	unsigned int busy_after; /* the nth balance: it begins then, for six reads */
 
 	/* The roles ioctl. */
 	unsigned int role_calls;

@@ -286,6 +286,32 @@ static void enqueued(void **state)
 	assert_int_equal(fake.naps, 3);
 }
 
+/* The kernel reclaims block groups by itself, calls that a balance, and is done soon. */
+static void reclaim_is_waited_for(void **state)
+{
+	struct result result;
+
+	for (int refused = 0; refused < 2; refused++) {
+		setup(NULL);
+		fake.busy_after = 2;
+		fake.busy_name = "balance";
+		fake.balance_special = refused ? 2 : 0;
+		fake.balance_result = -EBUSY;
+		result = run(NULL, 0);
+		assert_int_equal(result.ret, 0);
+		assert_int_equal(result.report.relocated, 4);
+		assert_in_range(fake.naps, 1, 5);
+	}
+	setup(NULL);
+	fake.busy_after = 2;
+	assert_int_equal(run(NULL, 0).ret, -EBUSY);
+	setup(NULL);
+	fake.busy_after = 2;
+	fake.busy_name = "balance";
+	fake.busy_by_user = true;
+	assert_int_equal(run(NULL, 0).ret, -EBUSY);
+}
+
 static void stopped_while_waiting(void **state)
 {
 	const struct btrfs_policy_balance_options options = { .enqueue = true };
@@ -575,6 +601,7 @@ int main(void)
 		cmocka_unit_test_setup(ends_with_what_the_kernel_says, setup),
 		cmocka_unit_test_setup(another_operation_is_named, setup),
 		cmocka_unit_test_setup(enqueued, setup),
+		cmocka_unit_test_setup(reclaim_is_waited_for, setup),
 		cmocka_unit_test_setup(stopped_while_waiting, setup),
 		cmocka_unit_test_setup(a_paused_balance_is_not_waited_for, setup),
 		cmocka_unit_test_setup(busy_at_the_last_moment, setup),
