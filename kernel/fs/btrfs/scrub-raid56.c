@@ -113,8 +113,8 @@ static struct scrub_scan *scrub_alloc_scan(struct btrfs_block_group *bg,
 	for (int i = 0; i < nr; i++) {
 		if (!map->stripes[i].dev->bdev)
 			btrfs_warn_rl(bg->fs_info,
-				"scrub: block group %llu: device %llu is missing, parity of its data cannot be checked",
-				bg->start, map->stripes[i].dev->devid);
+				      "scrub: block group %llu: device %llu is missing, parity of its data cannot be checked",
+				      bg->start, map->stripes[i].dev->devid);
 	}
 	return scan;
 }
@@ -238,7 +238,7 @@ static bool scrub_start_full_stripe(struct scrub_scan *scan, struct scrub_full_s
 	for (int i = 0; i < scan->map->num_stripes; i++) {
 		struct scrub_member *member = scan->members[i];
 
-		full->members[i] = member && !member->error ? member : NULL;
+		full->members[i] = member && !member->error && !member->cancelled ? member : NULL;
 		if (full->members[i])
 			member->in_flight++;
 	}
@@ -397,10 +397,10 @@ static bool scrub_may_go_on(struct scrub_scan *scan, struct scrub_member *member
 	bool finished;
 
 	guard(spinlock)(&scan->bg->lock);
-	/* Once cancelled it stays so, also if that was for a freeze of a moment. */
-	if (!member->error)
-		member->error = should_cancel_scrub(member->sctx);
-	finished = member->error || scan->next >= scrub_scan_end(scan);
+	/* It stays so, also if it was for a freeze of a moment. */
+	if (!member->cancelled)
+		member->cancelled = should_cancel_scrub(member->sctx);
+	finished = member->cancelled || member->error || scan->next >= scrub_scan_end(scan);
 	/* Others that have come to the block group are about to join, unless they wait, too. */
 	if (!finished && !scan->leader &&
 	    (!scrub_others_are_at(scan->bg, scan->map, start, start + 1) ||
@@ -457,7 +457,7 @@ int scrub_raid56_scan(struct scrub_member *member, struct btrfs_block_group *bg,
 		flush_workqueue(fs_info->scrub_workers);
 		scrub_free_scan(scan);
 	}
-	return member->error;
+	return member->error ?: member->cancelled;
 }
 
 /*

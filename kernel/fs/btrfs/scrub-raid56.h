@@ -25,6 +25,7 @@ struct scrub_member {
 	/* Full stripes that are being read for it, protected by bg->lock. */
 	u32 in_flight;
 	int error;
+	int cancelled;
 };
 
 /* Returns 1 if the device is to be scrubbed on its own, as there is no memory or it is late. */

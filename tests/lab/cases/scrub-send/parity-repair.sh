@@ -3,6 +3,7 @@
 # lab: --mem 1G --disk ssd:size=800M,seed=1 --disk ssd:size=800M,seed=2 --disk ssd:size=800M,seed=3
 #
 # Wrong parity of RAID5 is written anew from data whose checksums were right, not from what a second read gives.
+# A scrub that may not write leaves it, also one that comes to the chunk when another device's has begun.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 stripes=160	# full ones, of the 20 MiB of the file
@@ -19,13 +20,20 @@ spoil_parity() {
 	done
 }
 
-mib_read() {
+# mib read_bytes|write_bytes
+mib() {
 	local d sum=0
 
 	for d in $(lab_disks); do
-		sum=$((sum + $(lab_stat "$d" read_bytes)))
+		sum=$((sum + $(lab_stat "$d" "$1")))
 	done
 	echo $((sum >> 20))
+}
+
+# The first device goes at 2 MiB/s, so that the second comes while it is in the chunk.
+late() {
+	echo 2M >"$(lab_sysfs)/devinfo/1/scrub_speed_max" && btrfs scrub start -r /dev/labda && sleep 3 &&
+	lab_reset && btrfs scrub start -B -r /dev/labdb && btrfs scrub cancel /dev/labda && echo 0 >"$(lab_sysfs)/devinfo/1/scrub_speed_max"
 }
 
 try mkfs lab_mkfs raid5/raid1c3 $(lab_disks) || bail_out mkfs
@@ -35,13 +43,16 @@ sum=$(lab_sum "$LAB_MNT/file")
 umount "$LAB_MNT"
 try 'spoil the parity' spoil_parity
 try mount lab_mount /dev/labda || bail_out mount
+try 'a read-only scrub that comes late' late
+in_range "$(mib read_bytes)" 6 14 'MiB read: its data, and some of the first'
+is "$(mib write_bytes)" 0 'MiB written by it'
 lab_reset
 is "$(btrfs scrub start -B "$LAB_MNT" 2>/dev/null | grep -c 'no errors found')" 1 'scrub finds no error in the data'
 # 20 MiB of data, 10 MiB of parity before and again behind the lock, and some metadata.
-in_range "$(mib_read)" 40 50 'MiB read: the data once'
+in_range "$(mib read_bytes)" 40 50 'MiB read: the data once'
 lab_reset
 try 'scrub again' btrfs scrub start -B "$LAB_MNT"
-in_range "$(mib_read)" 30 40 'MiB read: parity is right now'
+in_range "$(mib read_bytes)" 30 40 'MiB read: parity is right now'
 umount "$LAB_MNT"
 lab_wipe /dev/labdb
 btrfs device scan --forget && btrfs device scan >/dev/null
