@@ -137,6 +137,9 @@ static void sum_devices(const struct btrfs_policy_fs *fs,
 		const struct btrfs_policy_profile_usage *usage = &placement->profiles[i];
 		const struct bp_profile *profile = bp_profile_of(usage->type);
 
+		if (usage->kind == BTRFS_POLICY_KIND_METADATA &&
+		    (!suggestion->metadata || profile->devs_min < suggestion->metadata->devs_min))
+			suggestion->metadata = profile;
 		if (usage->kind != BTRFS_POLICY_KIND_DATA)
 			continue;
 		if (!suggestion->data || profile->devs_min > suggestion->data->devs_min)
@@ -194,6 +197,24 @@ static int propose_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_suggest
 	return ret;
 }
 
+/* What roles cannot give: a copy on another SSD. */
+static int note_copies(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *suggestion)
+{
+	const struct bp_profile *metadata = suggestion->metadata;
+
+	if (!metadata)
+		return 0;
+	if (metadata->copies == metadata->dev_stripes && !metadata->parity)
+		return note(suggestion,
+			    bp_format("metadata is %s: it is lost with the SSD that has it; with two SSDs, 'btrfs balance start -mconvert=raid1 %s' puts a copy on each",
+				      metadata->name, fs->mount_point));
+	if (suggestion->fast < metadata->devs_min)
+		return note(suggestion,
+			    bp_format("metadata is %s and needs %u SSDs: with %u, copies stay on hard disks, and commits wait for them",
+				      metadata->name, metadata->devs_min, suggestion->fast));
+	return 0;
+}
+
 static int suggest_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *suggestion)
 {
 	const char *why = NULL, *unenforced;
@@ -211,6 +232,8 @@ static int suggest_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_suggest
 		ret = note(suggestion,
 			   bp_format("roles have no effect yet: %s; %s", unenforced,
 				     bp_enforced_advice(fs)));
+	if (!ret)
+		ret = note_copies(fs, suggestion);
 	return ret ? ret : propose_roles(fs, suggestion);
 }
 

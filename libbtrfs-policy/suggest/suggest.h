@@ -14,6 +14,7 @@ struct btrfs_policy_suggestion {
 	uint32_t slow;
 	uint64_t fast_bytes;
 	uint64_t bytes;
+	const struct bp_profile *metadata;	/* the one that needs fewest devices */
 	const struct bp_profile *data;		/* the one that needs most devices */
 	const struct bp_profile *mirrored;	/* data with most copies on different devices */
 

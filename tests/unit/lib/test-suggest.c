@@ -145,6 +145,33 @@ static void a_kernel_without_roles_is_told_of(void **state)
 	btrfs_policy_suggestion_free(suggestion);
 }
 
+/* Roles put metadata on SSDs; that a copy is on each takes a profile and enough of them. */
+static void copies_on_few_ssds_are_told_of(void **state)
+{
+	static const struct {
+		uint32_t ssds;
+		uint64_t metadata;
+		const char *note;
+	} cases[] = {
+		{ 1, RAID1, "needs 2 SSDs: with 1, copies stay on hard disks" },
+		{ 1, BTRFS_BLOCK_GROUP_DUP, "metadata is DUP: it is lost with the SSD" },
+		{ 2, 0, "metadata is single: it is lost with the SSD" },
+		{ 2, RAID1, NULL },
+	};
+
+	for (size_t i = 0; i < BP_ARRAY_SIZE(cases); i++) {
+		const struct array array = { "few", cases[i].ssds, 100, 2, RAID1, NULL, NULL, NULL };
+		struct btrfs_policy_suggestion *suggestion;
+
+		make(&array);
+		fake.chunks[0].type = METADATA | cases[i].metadata;
+		fake.chunks[0].stripes = cases[i].metadata ? 2 : 1;
+		suggestion = suggest();
+		assert_true(cases[i].note ? noted(suggestion, cases[i].note) : !noted(suggestion, "metadata is"));
+		btrfs_policy_suggestion_free(suggestion);
+	}
+}
+
 /* Two SSDs of 100 GiB, two disks of 1000 GiB, RAID1: the capacity can be computed by hand. */
 static void capacities(void **state)
 {
@@ -208,6 +235,7 @@ int main(void)
 		cmocka_unit_test(arrays_get_what_suits_them),
 		cmocka_unit_test(what_is_set_is_left_alone),
 		cmocka_unit_test(a_kernel_without_roles_is_told_of),
+		cmocka_unit_test(copies_on_few_ssds_are_told_of),
 		cmocka_unit_test(capacities),
 		cmocka_unit_test(what_never_fitted_is_not_named),
 		cmocka_unit_test(large_arrays),
