@@ -62,7 +62,7 @@ static int linux_open(void *self, const char *path)
 		return -errno;
 	if (fstatfs(fd, &st) < 0)
 		return -errno;
-	if (st.f_type != BTRFS_SUPER_MAGIC)
+	if ((unsigned int)st.f_type != BTRFS_SUPER_MAGIC)
 		return -EINVAL;
 	*(int *)self = fd;
 	fd = -1;

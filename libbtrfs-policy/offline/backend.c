@@ -449,7 +449,7 @@ BP_PUBLIC int btrfs_policy_fs_open_offline(struct btrfs_policy_fs *fs, char *con
 					   size_t count)
 {
 	_cleanup_free_ char *why = NULL;
-	struct bp_offline *off;
+	struct bp_offline *off = NULL;
 	int ret;
 
 	if (fs->open || !count)

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include "sim.h"
 
-#define SLOW_AT		(2 * NSEC_PER_SEC)
-#define END_AT		(12 * NSEC_PER_SEC)
+#define SLOW_AT		(2LL * NSEC_PER_SEC)
+#define END_AT		(12LL * NSEC_PER_SEC)
 #define STEP		(100 * NSEC_PER_MSEC)
 
 static const struct test {

@@ -128,7 +128,7 @@ static void test_pauses(void **state)
 static void test_lost_time(void **state)
 {
 	const u64 limit = 100 * MIB;
-	const s64 lost[] = { 5 * NSEC_PER_MSEC, 90 * NSEC_PER_MSEC, 3 * NSEC_PER_SEC };
+	const s64 lost[] = { 5 * NSEC_PER_MSEC, 90 * NSEC_PER_MSEC, 3LL * NSEC_PER_SEC };
 
 	(void)state;
 	for (int n = 0; n < 3; n++) {

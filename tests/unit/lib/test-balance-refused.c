@@ -34,48 +34,48 @@ static bool is_there(uint64_t logical)
 
 /* ---- Whom the kernel refuses -------------------------------------------- */
 
-static bool full_once(struct fake *fake, uint64_t logical)
+static bool full_once(struct fake *machine, uint64_t logical)
 {
 	return logical == chunks.full && !refusals++;
 }
 
-static bool light_once(struct fake *fake, uint64_t logical)
+static bool light_once(struct fake *machine, uint64_t logical)
 {
 	return logical == chunks.light && !refusals++;
 }
 
-static bool data_once(struct fake *fake, uint64_t logical)
+static bool data_once(struct fake *machine, uint64_t logical)
 {
 	return logical == chunks.data && !refusals++;
 }
 
-static bool the_system_chunk(struct fake *fake, uint64_t logical)
+static bool the_system_chunk(struct fake *machine, uint64_t logical)
 {
 	return logical == chunks.system;
 }
 
-static bool the_data_chunk(struct fake *fake, uint64_t logical)
+static bool the_data_chunk(struct fake *machine, uint64_t logical)
 {
 	return logical == chunks.data;
 }
 
-static bool all_of_them(struct fake *fake, uint64_t logical)
+static bool all_of_them(struct fake *machine, uint64_t logical)
 {
 	return true;
 }
 
-static bool full_before_system_before_data(struct fake *fake, uint64_t logical)
+static bool full_before_system_before_data(struct fake *machine, uint64_t logical)
 {
 	return (logical == chunks.full && is_there(chunks.system)) ||
 	       (logical == chunks.system && is_there(chunks.data));
 }
 
-static bool full_before_system_and_data(struct fake *fake, uint64_t logical)
+static bool full_before_system_and_data(struct fake *machine, uint64_t logical)
 {
 	return (logical == chunks.full && is_there(chunks.system)) || logical == chunks.data;
 }
 
-static bool all_and_then_roles_go(struct fake *fake, uint64_t logical)
+static bool all_and_then_roles_go(struct fake *machine, uint64_t logical)
 {
 	if (++refusals == 2)
 		forget_roles();
