@@ -314,14 +314,17 @@ static void print_totals(const struct btrfs_policy_fs *fs, const struct view *vi
 		say(LEVEL_DEFAULT, "None of %s %s misplaced", count, assumed ? "would be" : "is");
 		return;
 	}
-	say(LEVEL_DEFAULT, "%" PRIu64 " of %s %s misplaced (%s, %s used); "
-	    "'btrfs balance --preferred-metadata %s' %s %s%s%s%s", totals->misplaced_chunks,
-	    count, assumed ? "would be" : one ? "is" : "are",
-	    units_format(totals->misplaced_size, units, size),
-	    units_format(totals->misplaced_used, units, used), path,
-	    view->blocked ? "cannot move" : would ? "would move" : "moves", one ? "it" : "them",
-	    would && !assumed && !view->blocked ? " with a kernel that obeys roles" : "",
-	    view->blocked ? ": " : "", view->blocked ? view->blocked : "");
+	units_format(totals->misplaced_size, units, size);
+	units_format(totals->misplaced_used, units, used);
+	if (view->blocked)
+		say(LEVEL_DEFAULT, "%" PRIu64 " of %s %s misplaced (%s, %s used), and cannot be moved now: %s",
+		    totals->misplaced_chunks, count, one ? "is" : "are", size, used, view->blocked);
+	else
+		say(LEVEL_DEFAULT, "%" PRIu64 " of %s %s misplaced (%s, %s used); "
+		    "'btrfs balance --preferred-metadata %s' %s %s%s", totals->misplaced_chunks,
+		    count, assumed ? "would be" : one ? "is" : "are", size, used, path,
+		    would ? "would move" : "moves", one ? "it" : "them",
+		    would && !assumed ? " with a kernel that obeys roles" : "");
 }
 
 /* Devices that prefer metadata and have little left for it: full is too late to hear of it. */
@@ -419,7 +422,7 @@ static int show_one(const struct run *run, struct btrfs_policy_fs *fs, json_obje
 		ret = btrfs_policy_placement_assume(fs, placement, args->assume);
 	if (!ret && args->assume)
 		ret = btrfs_policy_placement_capacity(fs, placement, &capacity);
-	if (!ret && !args->assume && btrfs_policy_placement_totals(placement)->misplaced_chunks)
+	if (!ret && !args->assume)
 		ret = outlook_blocked(fs, placement, &blocked);
 	view.placement = placement;
 	view.blocked = blocked;

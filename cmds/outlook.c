@@ -53,13 +53,23 @@ void outlook_print(const struct btrfs_policy_outlook *outlook, bool would)
 	    outlook->metadata_profile);
 }
 
+/* Of devices that are not named nobody knows whether they could take a chunk. */
 int outlook_blocked(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement *placement,
 		    char **why)
 {
 	_cleanup_(plan) struct btrfs_policy_plan *plan = NULL;
-	int ret = btrfs_policy_plan_new(fs, placement, 0, &plan);
-	const char *blocked = ret ? btrfs_policy_fs_error(fs) : btrfs_policy_plan_blocked(plan);
+	const struct btrfs_policy_fs_info *info = btrfs_policy_fs_info(fs);
+	const char *blocked;
+	int ret;
 
+	*why = NULL;
+	if (!btrfs_policy_placement_totals(placement)->misplaced_chunks ||
+	    (info->offline && info->missing))
+		return 0;
+	ret = btrfs_policy_plan_new(fs, placement, 0, &plan);
+	if (!ret)
+		ret = btrfs_policy_plan_keeps_copies(fs, placement, plan);
+	blocked = ret ? btrfs_policy_fs_error(fs) : btrfs_policy_plan_blocked(plan);
 	*why = blocked ? xstrdup(blocked) : NULL;
 	return ret == -EOPNOTSUPP ? 0 : ret;
 }

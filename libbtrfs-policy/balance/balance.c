@@ -307,6 +307,14 @@ static enum btrfs_policy_balance_end end_of(int err, bool paused)
 	return BTRFS_POLICY_END_FAILED;
 }
 
+static int stop(struct run *run)
+{
+	run->report->end = BTRFS_POLICY_END_STOPPED;
+	return bp_error(run->fs, -ECANCELED,
+			"stopped moving chunks of '%s' on request; run it again to go on",
+			run->fs->mount_point);
+}
+
 /* Waits for other exclusive operations to end, then reads a new snapshot. */
 static int wait_turn(struct run *run)
 {
@@ -314,18 +322,15 @@ static int wait_turn(struct run *run)
 	int ret;
 
 	ret = bp_exclusive_check(run->fs, &can_wait);
-	if (ret != -EBUSY || !can_wait || !(run->options.enqueue || bp_kernel_balances(run->fs)))
+	if (ret != -EBUSY || !can_wait)
 		return ret;
-	ret = bp_exclusive_wait(run->fs, true, tick, run);
+	while (!run->options.enqueue && bp_kernel_balances(run->fs)) {
+		if (tick(run))
+			return stop(run);
+		run->fs->ops->sleep(run->fs->backend, BP_TICK);
+	}
+	ret = bp_exclusive_wait(run->fs, run->options.enqueue, tick, run);
 	return ret ? ret : rescan(run);
-}
-
-static int stop(struct run *run)
-{
-	run->report->end = BTRFS_POLICY_END_STOPPED;
-	return bp_error(run->fs, -ECANCELED,
-			"stopped moving chunks of '%s' on request; run it again to go on",
-			run->fs->mount_point);
 }
 
 static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
@@ -532,7 +537,7 @@ BP_PUBLIC int btrfs_policy_balance_check(struct btrfs_policy_fs *fs,
 	if (ret || ours)
 		return ret;
 	ret = bp_exclusive_check(fs, &can_wait);
-	return ret == -EBUSY && can_wait && run.options.enqueue ? 0 : ret;
+	return ret == -EBUSY && can_wait && (run.options.enqueue || bp_kernel_balances(fs)) ? 0 : ret;
 }
 
 BP_PUBLIC int btrfs_policy_balance(struct btrfs_policy_fs *fs,

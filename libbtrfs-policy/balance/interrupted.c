@@ -139,14 +139,16 @@ int bp_interrupted_is_ours(struct btrfs_policy_fs *fs, bool *ours)
 
 /*
  * Is the balance that keeps others out the kernel's own, which reclaims block groups, or
- * the rest of one that was killed?  Both end soon.
+ * the rest of one that was killed?  Nobody can end these, and they end by themselves.
  */
 bool bp_kernel_balances(struct btrfs_policy_fs *fs)
 {
+	_cleanup_free_ char *file = bp_sysfs_name(fs, "exclusive_operation", 0);
 	struct btrfs_ioctl_balance_args args = {};
-	_cleanup_free_ char *name = NULL;
+	char name[BP_SYSFS_LENGTH];
 
-	return !btrfs_policy_exclusive_operation(fs, &name) && !strcmp(name, "balance") &&
+	return file && fs->ops->sysfs_read(fs->backend, file, name, sizeof(name)) >= 0 &&
+	       !strcmp(name, "balance") &&
 	       fs->ops->balance_state(fs->backend, &args) == -ENOTCONN;
 }
 

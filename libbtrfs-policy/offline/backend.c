@@ -152,11 +152,13 @@ static int take_device(struct bp_offline *off, const struct btrfs_key *key, cons
 	if (!disk)
 		return -ENOMEM;
 	/* The kernel does not mount it either. */
-	if (disk->fd >= 0 && decoded.total_bytes > disk->bytes)
+	if (disk->fd >= 0 && decoded.total_bytes > disk->bytes) {
+		off->short_device = true;
 		return bp_wrong(off, "device %llu should have %llu bytes and has %llu",
 				(unsigned long long)decoded.devid,
 				(unsigned long long)decoded.total_bytes,
 				(unsigned long long)disk->bytes);
+	}
 	disk->item = decoded;
 	disk->known = true;
 	return 0;
@@ -189,30 +191,47 @@ static int read_chunk_tree(struct bp_offline *off)
 
 /* ---- Other devices of it ------------------------------------------------ */
 
+static void drop_disk(struct bp_offline *off)
+{
+	struct bp_disk *disk = &off->disks[--off->disk_count];
+
+	off->bytes -= disk->bytes;
+	close(disk->fd);
+	free(disk->path);
+}
+
 /*
  * Ignores devices that cannot be opened, as those that were added already.  With copies of
- * a device, as snapshots of volumes are, which of them belong together cannot be known.
+ * a device, as snapshots of volumes are, which of the others belong to it cannot be known:
+ * then it does with those that were named, if they are several.
  */
 static int add_others(struct bp_offline *off, char **why)
 {
+	const struct bp_super super = off->super;
+	const size_t named = off->disk_count;
 	char uuid[BP_FSID_LENGTH];
 	char **paths = NULL;
 	struct stat st;
-	int ret = 0;
 
 	if (off->disk_count >= off->super.num_devices ||
 	    fstat(off->disks[0].fd, &st) < 0 || !S_ISBLK(st.st_mode))
 		return 0;
 	bp_uuid_text(off->super.fsid, uuid);
 	bp_offline_named("UUID", uuid, &paths, NULL);
-	for (char **path = paths; path && *path && ret != -EEXIST; path++) {
-		ret = open_disk(off, *path);
-		if (ret == -EEXIST)
+	for (char **path = paths; path && *path; path++)
+		if (open_disk(off, *path) == -EEXIST && !*why)
 			*why = bp_format("'%s': %s; name all devices of one of the copies", *path,
 					 off->why);
-	}
 	btrfs_policy_strv_free(paths);
-	return ret == -EEXIST ? ret : 0;
+	if (*why && named == 1 && off->disk_count > named)
+		return -EEXIST;
+	while (*why && off->disk_count > named)
+		drop_disk(off);
+	if (*why)
+		off->super = super;
+	free(*why);
+	*why = NULL;
+	return 0;
 }
 
 /* `why` receives the error text, to be freed; NULL without memory. */
@@ -241,7 +260,7 @@ static int open_devices(struct bp_offline **result, char *const *paths, size_t c
 	ret = read_chunk_tree(off);
 	if (ret && ret != -ENOMEM)
 		*why = bp_format("'%s': %s%s", paths[0], off->why,
-				 off->disk_count < off->super.num_devices ?
+				 off->disk_count < off->super.num_devices && !off->short_device ?
 				 "; name its other devices too" : "");
 	if (!ret)
 		*result = bp_steal(off);

@@ -32,7 +32,7 @@ fake() {	# PROGRAM, its text on stdin
 
 # Paths of the system become those of the made-up one.
 moved() {
-	sed -E "s#(^|[^A-Za-z_/}\$.])/(lib/modules|var/lib/dkms|usr/src|etc/dkms|boot|sys/firmware)#\1$T/\2#g" "$1"
+	sed -E "s#(^|[^A-Za-z_/}\$.])/(lib/modules|var/lib/dkms|var/cache|usr/src|etc/dkms|boot|sys/firmware)#\1$T/\2#g" "$1"
 }
 
 # module FILE [FIELD...]
@@ -177,9 +177,10 @@ other_initramfs() {
 	try "$1: … and none for a kernel without one" test ! -e "$T/boot/initrd.img-$kernel"
 	made_up "$1"
 	without_initramfs_tools
-	fake dracut <<<'exit 1'
+	fake dracut <<<'rm -f "$3"; exit 1'
 	kernels install "$kernel"
 	try "$1: dracut fails: the kernel keeps its stock module" not_served
+	try "$1: … and its initramfs" test -e "$T/boot/initrd.img-$kernel"
 }
 
 # The power goes while DKMS copies.
@@ -200,6 +201,17 @@ interrupted() {
 	try "$1: … the next installation serves the kernel" served
 	kernels remove
 	try "$1: … and its removal brings the stock module back" not_served
+	kernels install "$kernel"
+	: >"$T/$ours"
+	kernels install "$kernel"
+	try "$1: a module that the power cut short is built anew" served
+	fake update-initramfs <<<"kill -9 \$PPID"
+	module "$T/built.ko" version=1.0 'btrfs_policy=series 0 on linux 6.12.9-2'
+	echo 6.12.9-2 >"$T/headers"
+	run "$src/kernels" install "$kernel"
+	programs
+	kernels install "$kernel"
+	try "$1: an initramfs that was not made is made" served
 }
 
 # The same name of the kernel, a new package: dpkg unpacks its stock module, then the hook comes.

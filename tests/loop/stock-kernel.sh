@@ -131,4 +131,6 @@ cp --sparse=always "$dir/2.img" "$dir/copy.img" && loops+=("$(losetup -f --show 
 ends 1 'name all devices of one of the copies' 'offline: copies are not mixed' \
 	"$btrfs_policy" device policy usage --offline "${loops[0]}"
 ends 0 '' 'offline: all devices of one copy' "$btrfs_policy" device policy usage --offline "${loops[@]:0:4}"
+ends 0 '1 of 4 devices' 'offline: the devices of one copy that are left' \
+	"$btrfs_policy" device policy usage --offline "${loops[@]:0:3}"
 done_testing

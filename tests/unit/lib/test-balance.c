@@ -289,6 +289,7 @@ static void enqueued(void **state)
 /* The kernel reclaims block groups by itself, calls that a balance, and is done soon. */
 static void reclaim_is_waited_for(void **state)
 {
+	struct btrfs_policy_fs *fs;
 	struct result result;
 
 	for (int refused = 0; refused < 2; refused++) {
@@ -302,6 +303,11 @@ static void reclaim_is_waited_for(void **state)
 		assert_int_equal(result.report.relocated, 4);
 		assert_in_range(fake.naps, 1, 5);
 	}
+	setup(NULL);
+	fake_set_file(&fake, FAKE_FSID "/exclusive_operation", "balance");
+	fs = fake_open(&fake);
+	assert_int_equal(btrfs_policy_balance_check(fs, NULL), 0);
+	btrfs_policy_fs_unref(fs);
 	setup(NULL);
 	fake.busy_after = 2;
 	assert_int_equal(run(NULL, 0).ret, -EBUSY);
