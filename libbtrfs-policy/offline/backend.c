@@ -106,6 +106,20 @@ static int check_member(struct bp_offline *off, const struct bp_super *super)
 	return 0;
 }
 
+/*
+ * How much a walk may read of a device.  Of an image only what is stored counts: one with
+ * holes can have any size.  It may be compressed where it lies.
+ */
+static uint64_t readable(int fd, uint64_t bytes)
+{
+	const uint64_t ratio = 64;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || bytes / ratio < st.st_blocks * 512ULL)
+		return bytes;
+	return st.st_blocks * 512ULL * ratio;
+}
+
 static int open_disk(struct bp_offline *off, const char *path)
 {
 	struct bp_super super;
@@ -127,7 +141,7 @@ static int open_disk(struct bp_offline *off, const char *path)
 	disk->path = strdup(path);
 	bytes = lseek(fd, 0, SEEK_END);
 	disk->bytes = bytes > 0 ? bytes : 0;
-	off->bytes += disk->bytes;
+	off->bytes += readable(fd, disk->bytes);
 	/* The newest superblock speaks for all of them. */
 	if (off->disk_count == 1 || super.generation > off->super.generation)
 		off->super = super;
@@ -195,7 +209,7 @@ static void drop_disk(struct bp_offline *off)
 {
 	struct bp_disk *disk = &off->disks[--off->disk_count];
 
-	off->bytes -= disk->bytes;
+	off->bytes -= readable(disk->fd, disk->bytes);
 	close(disk->fd);
 	free(disk->path);
 }

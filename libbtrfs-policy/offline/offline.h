@@ -66,7 +66,7 @@ struct bp_offline {
 	uint8_t *blocks[BP_LEVEL_MAX];		/* the last one of each level */
 	uint64_t block_at[BP_LEVEL_MAX];	/* its address; 0: none */
 	struct bp_root last_root;	/* searches mostly stay in one tree; owner 0: none */
-	uint64_t bytes;			/* of all devices that are open */
+	uint64_t bytes;			/* that can be read of the open devices */
 	bool short_device;		/* one of them is shorter than its item says */
 	/* The walk under way: its range, and blocks that it may still read. */
 	struct btrfs_key min, max;

@@ -295,7 +295,7 @@ int image_file(const struct image *image, char *path, size_t size)
 	uint64_t end = IMAGE_AREA + image->blocks * image->nodesize;
 	int fd = memfd_create("image", MFD_CLOEXEC);
 
-	if (fd < 0 || pwrite(fd, image->data, end, 0) != (ssize_t)end)
+	if (fd < 0 || pwrite(fd, image->data, end, 0) != (ssize_t)end || ftruncate(fd, IMAGE_DEVICE_SIZE))
 		return -1;
 	snprintf(path, size, "/proc/self/fd/%d", fd);
 	return fd;
