@@ -53,7 +53,7 @@ void outlook_print(const struct btrfs_policy_outlook *outlook, bool would)
 	    outlook->metadata_profile);
 }
 
-/* Of devices that are not named nobody knows whether they could take a chunk. */
+/* Whether devices that are not named could take a chunk is unknown. */
 int outlook_blocked(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement *placement,
 		    char **why)
 {

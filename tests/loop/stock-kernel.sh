@@ -126,7 +126,7 @@ mount --bind "$dir/mnt" "$dir/hidden" && mount -t tmpfs none "$dir/hidden" || re
 ends 1 'neither a path nor UUID or label' 'a label that nobody has' "$btrfs_policy" device policy show no-such-label
 umount "$dir/hidden" "$dir/hidden" "$dir/writable" "$dir/mnt"
 
-# As a snapshot of a volume is: with which copy of the second device the first belongs nobody knows.
+# Like the snapshot of a volume. It cannot be known which of the two copies the first device belongs to.
 cp --sparse=always "$dir/2.img" "$dir/copy.img" && loops+=("$(losetup -f --show "$dir/copy.img")") || result 1 'a copy of a device'
 ends 1 'name all devices of one of the copies' 'offline: copies are not mixed' \
 	"$btrfs_policy" device policy usage --offline "${loops[0]}"

@@ -394,6 +394,38 @@ static void it_makes_the_kernel_give_up(void **state)
 	assert_has(result.error, "btrfs scrub start -B");
 }
 
+/* The kernel reclaims block groups by itself, calls that a balance, and is done soon. */
+static void reclaim_is_waited_for(void **state)
+{
+	struct btrfs_policy_fs *fs;
+	struct result result;
+
+	for (int refused = 0; refused < 2; refused++) {
+		setup(NULL);
+		fake.busy_after = 2;
+		fake.busy_name = "balance";
+		fake.balance_special = refused ? 2 : 0;
+		fake.balance_result = -EBUSY;
+		result = run(NULL, 0);
+		assert_int_equal(result.ret, 0);
+		assert_int_equal(result.report.relocated, 4);
+		assert_in_range(fake.naps, 1, 5);
+	}
+	setup(NULL);
+	fake_set_file(&fake, FAKE_FSID "/exclusive_operation", "balance");
+	fs = fake_open(&fake);
+	assert_int_equal(btrfs_policy_balance_check(fs, NULL), 0);
+	btrfs_policy_fs_unref(fs);
+	setup(NULL);
+	fake.busy_after = 2;
+	assert_int_equal(run(NULL, 0).ret, -EBUSY);
+	setup(NULL);
+	fake.busy_after = 2;
+	fake.busy_name = "balance";
+	fake.busy_by_user = true;
+	assert_int_equal(run(NULL, 0).ret, -EBUSY);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -416,6 +448,7 @@ int main(void)
 		cmocka_unit_test_setup(remounted_meanwhile, setup),
 		cmocka_unit_test_setup(an_unreadable_chunk_is_left, setup),
 		cmocka_unit_test_setup(it_makes_the_kernel_give_up, setup),
+		cmocka_unit_test_setup(reclaim_is_waited_for, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,38 +286,6 @@ static void enqueued(void **state)
 	assert_int_equal(fake.naps, 3);
 }
 
-/* The kernel reclaims block groups by itself, calls that a balance, and is done soon. */
-static void reclaim_is_waited_for(void **state)
-{
-	struct btrfs_policy_fs *fs;
-	struct result result;
-
-	for (int refused = 0; refused < 2; refused++) {
-		setup(NULL);
-		fake.busy_after = 2;
-		fake.busy_name = "balance";
-		fake.balance_special = refused ? 2 : 0;
-		fake.balance_result = -EBUSY;
-		result = run(NULL, 0);
-		assert_int_equal(result.ret, 0);
-		assert_int_equal(result.report.relocated, 4);
-		assert_in_range(fake.naps, 1, 5);
-	}
-	setup(NULL);
-	fake_set_file(&fake, FAKE_FSID "/exclusive_operation", "balance");
-	fs = fake_open(&fake);
-	assert_int_equal(btrfs_policy_balance_check(fs, NULL), 0);
-	btrfs_policy_fs_unref(fs);
-	setup(NULL);
-	fake.busy_after = 2;
-	assert_int_equal(run(NULL, 0).ret, -EBUSY);
-	setup(NULL);
-	fake.busy_after = 2;
-	fake.busy_name = "balance";
-	fake.busy_by_user = true;
-	assert_int_equal(run(NULL, 0).ret, -EBUSY);
-}
-
 static void stopped_while_waiting(void **state)
 {
 	const struct btrfs_policy_balance_options options = { .enqueue = true };
@@ -607,7 +575,6 @@ int main(void)
 		cmocka_unit_test_setup(ends_with_what_the_kernel_says, setup),
 		cmocka_unit_test_setup(another_operation_is_named, setup),
 		cmocka_unit_test_setup(enqueued, setup),
-		cmocka_unit_test_setup(reclaim_is_waited_for, setup),
 		cmocka_unit_test_setup(stopped_while_waiting, setup),
 		cmocka_unit_test_setup(a_paused_balance_is_not_waited_for, setup),
 		cmocka_unit_test_setup(busy_at_the_last_moment, setup),
