@@ -138,7 +138,7 @@ int btrfs_device_role_check_removal(struct btrfs_fs_info *fs_info,
 	return attr->mindev_error ?: BTRFS_ERROR_DEV_ONLY_WRITABLE;
 }
 
-/* If the roles leave too few devices: what is there remains usable, and can be repaired. */
+/* Too few devices are no error: existing chunks stay usable, and can be repaired. */
 void btrfs_device_role_warn_few(struct btrfs_fs_info *fs_info)
 {
 	static const u32 plenty[2] = { U32_MAX, U32_MAX };
