@@ -10,9 +10,7 @@
  * Owns the scan: its members, the leader, and the full stripes in flight.
  */
 
-#include <linux/bio.h>
 #include <linux/blkdev.h>
-#include <linux/completion.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include "block-group.h"
@@ -25,15 +23,13 @@
 #include "volumes.h"
 #include "compat.h"
 
-/* Full stripes in flight: 2MiB of each device. */
+/* Full stripes in flight at most: 2MiB of each device. */
 #define SCRUB_RING		32
 
 struct scrub_full_stripe {
 	struct scrub_scan *scan;
 	u32 nr;
-	/* For each device of the chunk, NULL if it is not read for it. */
-	struct scrub_member **members;
-	/* First data, then parity. */
+	/* First data, then parity; they are those of the leader. */
 	struct scrub_stripe *stripes;
 	/* It has an extent, and parity of it is to be checked. */
 	bool check_parity;
@@ -47,17 +43,19 @@ struct scrub_full_stripe {
 struct scrub_scan {
 	struct btrfs_block_group *bg;
 	struct btrfs_chunk_map *map;
-	/* Computed parity, a page of each kind, and pointers to all stripes for that. */
-	void *scratch;
+	/* For each column of the chunk, data of the full stripe at hand, then computed parity. */
+	void **columns;
+	u32 ring_size;
 	struct scrub_full_stripe ring[SCRUB_RING];
 
-	/* The rest is protected by bg->lock. */
+	/* Protected by scrub_lock; the rest by bg->lock. */
 	int nr_members;
-	/* The next full stripe.  A scan that has begun takes no members. */
-	u32 next;
+	/* Full stripes, counted by the leader.  A scan that has started takes no members. */
+	u32 started;
+	u32 finished;
 	struct scrub_member *leader;
-	/* For each device of the chunk, NULL if it does not take part; then those of the ring. */
-	struct scrub_member *members[];
+	/* For each device of the chunk; the end of one that does not take part is 0. */
+	struct scrub_member members[];
 };
 
 /* Which device has a stripe of the full stripe. */
@@ -78,13 +76,20 @@ static u64 scrub_column_logical(const struct scrub_full_stripe *full, int column
 	       btrfs_stripe_nr_to_offset(full->nr * nr_data_stripes(full->scan->map) + column);
 }
 
-static void scrub_free_scan(struct scrub_scan *scan)
+/* For whom the stripe is read, or NULL.  It is the same until the full stripe is finished. */
+static struct scrub_member *scrub_column_member(const struct scrub_full_stripe *full, int column)
 {
-	for (int i = 0; i < SCRUB_RING; i++)
-		scrub_stripes_free(scan->ring[i].stripes, scan->map->num_stripes);
-	btrfs_free_chunk_map(scan->map);
-	kfree(scan->scratch);
-	kfree(scan);
+	struct scrub_member *member = &full->scan->members[scrub_column_device(full, column)];
+
+	return full->nr < READ_ONCE(member->end) ? member : NULL;
+}
+
+/* The same for parity.  A scrub that repairs nothing has no use for it. */
+static struct scrub_member *scrub_parity_member(const struct scrub_full_stripe *full, int column)
+{
+	struct scrub_member *member = scrub_column_member(full, column);
+
+	return member && !member->readonly ? member : NULL;
 }
 
 static struct scrub_scan *scrub_alloc_scan(struct btrfs_block_group *bg,
@@ -93,23 +98,14 @@ static struct scrub_scan *scrub_alloc_scan(struct btrfs_block_group *bg,
 	const int nr = map->num_stripes;
 	struct scrub_scan *scan;
 
-	scan = kzalloc(struct_size(scan, members, nr * (1 + SCRUB_RING)), GFP_KERNEL);
+	scan = kzalloc(struct_size(scan, members, nr) + nr * sizeof(void *), GFP_KERNEL);
 	if (!scan)
 		return NULL;
-	refcount_inc(&map->refs);
-	scan->map = map;
 	scan->bg = bg;
-	scan->scratch = kmalloc(2 * PAGE_SIZE + nr * sizeof(void *), GFP_KERNEL);
-	for (int i = 0; i < SCRUB_RING; i++) {
-		scan->ring[i].scan = scan;
-		scan->ring[i].members = &scan->members[nr * (1 + i)];
-		scan->ring[i].stripes = scrub_stripes_alloc(bg, nr);
-		init_completion(&scan->ring[i].parity_read);
-		if (!scan->scratch || !scan->ring[i].stripes) {
-			scrub_free_scan(scan);
-			return NULL;
-		}
-	}
+	scan->map = map;
+	scan->columns = (void **)&scan->members[nr];
+	/* The last stripe is for parity that is computed. */
+	scan->ring_size = min(SCRUB_RING, (SCRUB_CTX_STRIPES - 1) / nr);
 	for (int i = 0; i < nr; i++) {
 		if (!map->stripes[i].dev->bdev)
 			btrfs_warn_rl(bg->fs_info,
@@ -122,17 +118,8 @@ static struct scrub_scan *scrub_alloc_scan(struct btrfs_block_group *bg,
 /* How many full stripes to read: none if the block group is gone. */
 static u32 scrub_scan_end(const struct scrub_scan *scan)
 {
-	if (test_bit(BLOCK_GROUP_FLAG_REMOVED, &scan->bg->runtime_flags))
-		return 0;
-	return btrfs_calc_stripe_length(scan->map) >> BTRFS_STRIPE_LEN_SHIFT;
-}
-
-/* For whom the parity is read.  A scrub that repairs nothing has no use for it. */
-static struct scrub_member *scrub_parity_member(const struct scrub_full_stripe *full, int column)
-{
-	struct scrub_member *member = full->members[scrub_column_device(full, column)];
-
-	return member && !member->readonly ? member : NULL;
+	return test_bit(BLOCK_GROUP_FLAG_REMOVED, &scan->bg->runtime_flags) ? 0 :
+	       btrfs_calc_stripe_length(scan->map) >> BTRFS_STRIPE_LEN_SHIFT;
 }
 
 /* Look up what the data stripes have to contain. */
@@ -151,13 +138,14 @@ static int scrub_look_up(struct scrub_full_stripe *full)
 	}
 
 	full->check_parity = false;
-	for (int i = 0; i < nr_data; i++) {
+	for (int i = 0; i < map->num_stripes; i++) {
 		const int device = scrub_column_device(full, i);
-		struct scrub_member *owner = full->members[device] ?: parity;
+		struct scrub_member *owner = i >= nr_data ? NULL :
+					     scrub_column_member(full, i) ?: parity;
 		int ret;
 
 		ret = scrub_stripe_fill(sctx, full->stripes, i, owner ? owner->sctx : NULL,
-					map->stripes[device].dev,
+					full->scan->bg, map->stripes[device].dev,
 					scrub_column_physical(full, i),
 					scrub_column_logical(full, i));
 		if (ret < 0)
@@ -177,38 +165,28 @@ static void scrub_parity_read_endio(struct bio *bio)
 	bio_put(bio);
 }
 
-/* What is read counts for the limit of a device that is being scrubbed. */
-static void scrub_pay(const struct scrub_full_stripe *full, int column)
-{
-	const int device = scrub_column_device(full, column);
-
-	if (full->members[device])
-		btrfs_scrub_throttle(full->members[device]->bucket,
-				     full->scan->map->stripes[device].dev, BTRFS_STRIPE_LEN);
-}
-
 static void scrub_submit_full_stripe(struct scrub_full_stripe *full)
 {
-	const struct btrfs_chunk_map *map = full->scan->map;
-	const int nr_data = nr_data_stripes(map);
+	const int nr_data = nr_data_stripes(full->scan->map);
+	struct scrub_member *member;
 	struct bio *bio = NULL;
 
 	/* Parity is of all data stripes, also of those without an extent. */
 	for (int i = 0; i < nr_data; i++) {
+		member = scrub_column_member(full, i);
 		if (scrub_stripe_read(full->scan->leader->sctx, full->stripes, i,
-				      full->check_parity))
-			scrub_pay(full, i);
+				      full->check_parity) && member)
+			btrfs_scrub_throttle(member->bucket, member->dev, BTRFS_STRIPE_LEN);
 	}
 	if (!full->check_parity)
 		return;
 
-	for (int i = nr_data; i < map->num_stripes; i++) {
-		const int device = scrub_column_device(full, i);
-
-		if (!scrub_parity_member(full, i))
+	for (int i = nr_data; i < full->scan->map->num_stripes; i++) {
+		member = scrub_parity_member(full, i);
+		if (!member)
 			continue;
-		bio = blk_next_bio(bio, map->stripes[device].dev->bdev,
-				   BTRFS_STRIPE_LEN >> PAGE_SHIFT, REQ_OP_READ, GFP_NOFS);
+		bio = blk_next_bio(bio, member->dev->bdev, BTRFS_STRIPE_LEN >> PAGE_SHIFT,
+				   REQ_OP_READ, GFP_NOFS);
 		bio->bi_iter.bi_sector = scrub_column_physical(full, i) >> SECTOR_SHIFT;
 		for (u32 offset = 0; offset < BTRFS_STRIPE_LEN; offset += PAGE_SIZE) {
 			void *data = scrub_stripe_data(full->stripes, i, offset);
@@ -217,31 +195,27 @@ static void scrub_submit_full_stripe(struct scrub_full_stripe *full)
 
 			__bio_add_page(bio, page, PAGE_SIZE, 0);
 		}
-		scrub_pay(full, i);
+		btrfs_scrub_throttle(member->bucket, member->dev, BTRFS_STRIPE_LEN);
 	}
-	reinit_completion(&full->parity_read);
+	init_completion(&full->parity_read);
 	bio->bi_private = full;
 	bio->bi_end_io = scrub_parity_read_endio;
 	submit_bio(bio);
 }
 
 /* Take, look up and submit a full stripe.  Returns false if there are no more. */
-static bool scrub_start_full_stripe(struct scrub_scan *scan, struct scrub_full_stripe *full)
+static bool scrub_start_full_stripe(struct scrub_scan *scan)
 {
-	spin_lock(&scan->bg->lock);
-	/* Under the lock: a member that sees this end leaves at once, and its memory goes. */
-	if (scan->leader->error || scan->next >= scrub_scan_end(scan)) {
-		spin_unlock(&scan->bg->lock);
-		return false;
-	}
-	full->nr = scan->next++;
-	for (int i = 0; i < scan->map->num_stripes; i++) {
-		struct scrub_member *member = scan->members[i];
+	struct scrub_full_stripe *full = &scan->ring[scan->started % scan->ring_size];
 
-		full->members[i] = member && !member->error && !member->cancelled ? member : NULL;
-		if (full->members[i])
-			member->in_flight++;
-	}
+	if (scan->leader->error || scan->started >= scrub_scan_end(scan))
+		return false;
+	full->scan = scan;
+	full->nr = scan->started;
+	full->stripes = scrub_ctx_stripes(scan->leader->sctx, (full->nr % scan->ring_size) *
+							      scan->map->num_stripes);
+	spin_lock(&scan->bg->lock);
+	scan->started++;
 	spin_unlock(&scan->bg->lock);
 
 	full->error = scrub_look_up(full);
@@ -255,25 +229,24 @@ static unsigned long scrub_parity_differs(struct scrub_full_stripe *full, int co
 					  unsigned long sectors)
 {
 	struct scrub_scan *scan = full->scan;
-	unsigned long differs = 0;
+	struct scrub_stripe *spare = scrub_ctx_stripes(scan->leader->sctx, SCRUB_CTX_STRIPES - 1);
 	const u32 sectorsize = scan->bg->fs_info->sectorsize;
-	const u32 step = min_t(u32, sectorsize, PAGE_SIZE);
-	const int nr_data = nr_data_stripes(scan->map);
-	void **pointers = scan->scratch + 2 * PAGE_SIZE;
+	const int nr = scan->map->num_stripes, nr_data = nr_data_stripes(scan->map);
+	unsigned long differs = 0;
 
-	for (u32 offset = 0; offset < BTRFS_STRIPE_LEN; offset += step) {
+	for (u32 offset = 0; offset < BTRFS_STRIPE_LEN; offset += SZ_4K) {
 		void *parity = scrub_stripe_data(full->stripes, column, offset);
 
 		if (!test_bit(offset / sectorsize, &sectors))
 			continue;
-		for (int i = 0; i < nr_data; i++)
-			pointers[i] = scrub_stripe_data(full->stripes, i, offset);
-		for (int i = nr_data; i < scan->map->num_stripes; i++)
-			pointers[i] = scan->scratch + (i - nr_data) * PAGE_SIZE;
-		raid56_generate_parity(pointers, nr_data, scan->map->num_stripes, step);
+		for (int i = 0; i < nr; i++)
+			scan->columns[i] = i < nr_data ?
+					   scrub_stripe_data(full->stripes, i, offset) :
+					   scrub_stripe_data(spare, 0, (i - nr_data) * SZ_4K);
+		raid56_generate_parity(scan->columns, nr_data, nr, SZ_4K);
 		if (is_vmalloc_addr(parity))
-			invalidate_kernel_vmap_range(parity, step);
-		if (memcmp(pointers[column], parity, step))
+			invalidate_kernel_vmap_range(parity, SZ_4K);
+		if (memcmp(scan->columns[column], parity, SZ_4K))
 			__set_bit(offset / sectorsize, &differs);
 	}
 	return differs;
@@ -305,10 +278,10 @@ static int scrub_check_parity(struct scrub_full_stripe *full, int column)
 					  full->stripes);
 }
 
-/* Wait for a full stripe, and count for each member what was found. */
-static void scrub_retire_full_stripe(struct scrub_full_stripe *full)
+/* Wait for the oldest full stripe, and count for each member what was found. */
+static void scrub_finish_full_stripe(struct scrub_scan *scan)
 {
-	struct scrub_scan *scan = full->scan;
+	struct scrub_full_stripe *full = &scan->ring[scan->finished % scan->ring_size];
 	const int nr_data = nr_data_stripes(scan->map);
 
 	for (int i = 0; !full->error && i < nr_data; i++)
@@ -317,24 +290,22 @@ static void scrub_retire_full_stripe(struct scrub_full_stripe *full)
 		wait_for_completion_io(&full->parity_read);
 
 	for (int i = 0; i < scan->map->num_stripes; i++) {
-		struct scrub_member *member = full->members[scrub_column_device(full, i)];
+		struct scrub_member *member = scrub_column_member(full, i);
 
-		if (!member)
-			continue;
 		/* After an error it gets nothing any more. */
-		if (!member->error)
-			member->error = full->error;
+		if (!member || member->error)
+			continue;
+		member->error = full->error;
 		if (!member->error && i >= nr_data && full->check_parity && !member->readonly)
 			member->error = scrub_check_parity(full, i);
 		if (!member->error)
 			scrub_stripe_done(member->sctx, full->stripes, i,
 					  scrub_column_physical(full, i) + BTRFS_STRIPE_LEN);
-
-		/* It may leave now, and its context with it. */
-		spin_lock(&scan->bg->lock);
-		member->in_flight--;
-		spin_unlock(&scan->bg->lock);
 	}
+	/* A member may leave now, and its context with it. */
+	spin_lock(&scan->bg->lock);
+	scan->finished++;
+	spin_unlock(&scan->bg->lock);
 }
 
 /* Read full stripes, until the leader has had all or is cancelled. */
@@ -342,29 +313,27 @@ static void scrub_lead_scan(struct scrub_scan *scan)
 {
 	struct scrub_member *leader = scan->leader;
 	struct btrfs_fs_info *fs_info = scan->bg->fs_info;
-	u32 started = 0, retired = 0;
 
 	while (!should_cancel_scrub(leader->sctx)) {
 		const bool pause = atomic_read(&fs_info->scrub_pause_req);
 		/* What a commit frees in a writeable block group can be used again afterwards. */
-		const u32 keep = pause && leader->bg_writeable ? 0 : SCRUB_RING - 1;
+		const u32 keep = pause && leader->bg_writeable ? 0 : scan->ring_size - 1;
 
-		while (started - retired > keep)
-			scrub_retire_full_stripe(&scan->ring[retired++ % SCRUB_RING]);
+		while (scan->started - scan->finished > keep)
+			scrub_finish_full_stripe(scan);
 		/* The others see if they are finished or cancelled. */
-		if (started % SCRUB_RING == 0)
+		if (scan->started % SCRUB_RING == 0)
 			wake_up_all(&fs_info->scrub_pause_wait);
 		if (pause) {
 			scrub_pause_on(fs_info);
 			scrub_pause_off(fs_info);
 		}
-		if (!scrub_start_full_stripe(scan, &scan->ring[started % SCRUB_RING]))
+		if (!scrub_start_full_stripe(scan))
 			break;
-		started++;
 		cond_resched();
 	}
-	while (retired != started)
-		scrub_retire_full_stripe(&scan->ring[retired++ % SCRUB_RING]);
+	while (scan->finished != scan->started)
+		scrub_finish_full_stripe(scan);
 
 	spin_lock(&scan->bg->lock);
 	scan->leader = NULL;
@@ -394,46 +363,51 @@ static bool scrub_others_are_at(const struct btrfs_block_group *bg,
 static bool scrub_may_go_on(struct scrub_scan *scan, struct scrub_member *member)
 {
 	const u64 start = scan->bg->start;
-	bool finished;
 
 	guard(spinlock)(&scan->bg->lock);
 	/* It stays so, also if it was for a freeze of a moment. */
-	if (!member->cancelled)
-		member->cancelled = should_cancel_scrub(member->sctx);
-	finished = member->cancelled || member->error || scan->next >= scrub_scan_end(scan);
+	if (member->end > scan->started &&
+	    (member->error || should_cancel_scrub(member->sctx) ||
+	     scan->started >= scrub_scan_end(scan)))
+		WRITE_ONCE(member->end, scan->started);
 	/* Others that have come to the block group are about to join, unless they wait, too. */
-	if (!finished && !scan->leader &&
+	if (member->end > scan->started && !scan->leader &&
 	    (!scrub_others_are_at(scan->bg, scan->map, start, start + 1) ||
 	     scrub_others_are_at(scan->bg, scan->map, 1, start)))
 		scan->leader = member;
-	return scan->leader == member || (finished && !member->in_flight);
+	return scan->leader == member || member->end <= scan->finished;
+}
+
+/* Returns NULL if there is no memory, or others have begun. */
+static struct scrub_scan *scrub_join_scan(struct btrfs_block_group *bg,
+					  struct btrfs_chunk_map *map,
+					  const struct scrub_member *member, int stripe_index)
+{
+	guard(mutex)(&bg->fs_info->scrub_lock);
+	if (!bg->scrub_scan)
+		bg->scrub_scan = scrub_alloc_scan(bg, map);
+	guard(spinlock)(&bg->lock);
+	if (!bg->scrub_scan || bg->scrub_scan->started)
+		return NULL;
+	bg->scrub_scan->members[stripe_index] = *member;
+	bg->scrub_scan->nr_members++;
+	return bg->scrub_scan;
 }
 
 int scrub_raid56_scan(struct scrub_member *member, struct btrfs_block_group *bg,
 		      struct btrfs_chunk_map *map, int stripe_index)
 {
 	struct btrfs_fs_info *fs_info = bg->fs_info;
-	struct scrub_scan *scan;
+	struct scrub_scan *scan = scrub_join_scan(bg, map, member, stripe_index);
+	int ret;
 
-	mutex_lock(&fs_info->scrub_lock);
-	if (!bg->scrub_scan)
-		bg->scrub_scan = scrub_alloc_scan(bg, map);
-	scan = bg->scrub_scan;
-	spin_lock(&bg->lock);
-	if (scan && scan->next) {
-		scan = NULL;
-	} else if (scan) {
-		scan->members[stripe_index] = member;
-		scan->nr_members++;
-	}
-	spin_unlock(&bg->lock);
-	mutex_unlock(&fs_info->scrub_lock);
 	/* It is not about to join any more. */
-	WRITE_ONCE(map->stripes[stripe_index].dev->scrub_bg_start, bg->start + 1);
+	WRITE_ONCE(member->dev->scrub_bg_start, bg->start + 1);
 	wake_up_all(&fs_info->scrub_pause_wait);
 	if (!scan)
 		return 1;
 
+	member = &scan->members[stripe_index];
 	for (;;) {
 		scrub_pause_on(fs_info);
 		wait_event_idle(fs_info->scrub_pause_wait, scrub_may_go_on(scan, member));
@@ -442,22 +416,17 @@ int scrub_raid56_scan(struct scrub_member *member, struct btrfs_block_group *bg,
 			break;
 		scrub_lead_scan(scan);
 	}
+	ret = member->error;
+	if (!ret && member->end < scrub_scan_end(scan))
+		ret = should_cancel_scrub(member->sctx) ?: -ECANCELED;
 
 	mutex_lock(&fs_info->scrub_lock);
-	spin_lock(&bg->lock);
-	scan->members[stripe_index] = NULL;
-	if (--scan->nr_members)
-		scan = NULL;
-	else
+	if (!--scan->nr_members) {
 		bg->scrub_scan = NULL;
-	spin_unlock(&bg->lock);
-	mutex_unlock(&fs_info->scrub_lock);
-	if (scan) {
-		/* Workers that have said they are done may still be about to return. */
-		flush_workqueue(fs_info->scrub_workers);
-		scrub_free_scan(scan);
+		kfree(scan);
 	}
-	return member->error ?: member->cancelled;
+	mutex_unlock(&fs_info->scrub_lock);
+	return ret;
 }
 
 /*

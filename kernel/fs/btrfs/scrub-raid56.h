@@ -14,18 +14,17 @@ struct btrfs_scrub_bucket;
 struct scrub_ctx;
 struct scrub_stripe;
 
-/* A device that takes part in a scan, on the stack of the task that scrubs it. */
+/* A device that takes part in a scan. */
 struct scrub_member {
 	struct scrub_ctx *sctx;
+	struct btrfs_device *dev;
 	struct btrfs_scrub_bucket *bucket;
 	bool readonly;
 	/* The block group could not be made read-only. */
 	bool bg_writeable;
-
-	/* Full stripes that are being read for it, protected by bg->lock. */
-	u32 in_flight;
+	/* The first full stripe that is not read for it, U32_MAX while it takes part. */
+	u32 end;
 	int error;
-	int cancelled;
 };
 
 /* Returns 1 if the device is to be scrubbed on its own, as there is no memory or it is late. */
@@ -37,15 +36,17 @@ int scrub_wait_for_others(struct scrub_ctx *sctx, struct btrfs_device *dev,
 
 /* The rest is in scrub.c. */
 
-struct scrub_stripe *scrub_stripes_alloc(struct btrfs_block_group *bg, int nr);
-void scrub_stripes_free(struct scrub_stripe *stripes, int nr);
+/* So many stripes has a context; it does not use them while it leads a scan. */
+#define SCRUB_CTX_STRIPES	128
+
+struct scrub_stripe *scrub_ctx_stripes(struct scrub_ctx *sctx, int first);
 /*
  * Look up by the paths of @sctx what the stripe has to contain.  @owner decides if it is
  * repaired, and counts the errors.  Returns 1 if there is no extent or no owner.
  */
 int scrub_stripe_fill(struct scrub_ctx *sctx, struct scrub_stripe *stripes, int nr,
-		      struct scrub_ctx *owner, struct btrfs_device *dev,
-		      u64 physical, u64 logical);
+		      struct scrub_ctx *owner, struct btrfs_block_group *bg,
+		      struct btrfs_device *dev, u64 physical, u64 logical);
 /* A stripe without an extent is read only if @needed.  Returns whether it is. */
 bool scrub_stripe_read(struct scrub_ctx *sctx, struct scrub_stripe *stripes, int nr, bool needed);
 /* Wait until the stripe is read and repaired. */

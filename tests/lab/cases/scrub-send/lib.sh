@@ -62,7 +62,7 @@ prepare() {
 	shift 3
 	rm -rf "$work/made"
 	machine "$stock" "$work/made" "$model" "$seed" "$count" --env DISKS="${DISKS:-$count}" \
-		--env ROLES="$ROLES" -- "$here/guest" make "$@" >"$work/log" 2>&1 ||
+		--env ROLES="$ROLES" --env CONVERT="$CONVERT" -- "$here/guest" make "$@" >"$work/log" 2>&1 ||
 		{ diag "$(tail -n 20 "$work/log")"; bail_out "cannot make $* on $model"; }
 }
 

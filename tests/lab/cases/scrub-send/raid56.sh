@@ -84,6 +84,17 @@ repairs() {
 	per_device "$what, one after the other" $(seq "$count")
 }
 
+# A full block group, and one with another number of parities after it: nothing counts in both.
+two_profiles() {
+	local what='raid5 and raid6'
+
+	CONVERT=raid6 prepare nvme 1 4 big:1600 raid5/raid1
+	machine "$patched" "$work/made" nvme 1 4 -- "$here/guest" each 1 2 3 4 >"$work/patched" 2>"$work/log" ||
+		{ not_ok "$what"; diag "$(tail -n 30 "$work/log")"; return; }
+	is "$(grep -o 'data_bytes:[0-9]*' "$work/patched" | awk -F: '{ s += $2 } END { print s / 1048576 }')" 1600 \
+		"$what: MiB of data"
+}
+
 # Only one is scrubbed: the others are not repaired but for what its parity needs.
 single() {
 	damaged "$1" 4 65 13 1 2 3 4
@@ -361,6 +372,7 @@ speed() {
 
 repairs raid5 4
 repairs raid6 4
+two_profiles
 resumed 100
 leader_goes
 device_goes_from_who_waits
