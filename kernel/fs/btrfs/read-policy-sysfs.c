@@ -5,10 +5,8 @@
  * only what has to be in place before it is used.
  */
 
-#include <linux/kstrtox.h>
 #include <linux/module.h>
 #include <linux/seq_file.h>
-#include <linux/sysfs.h>
 #include "fs.h"
 #include "volumes.h"
 #include "read-policy.h"
@@ -26,8 +24,6 @@ static const char * const btrfs_read_policy_name[] = {
 #endif
 	[BTRFS_READ_POLICY_ROUNDROBIN]	= "roundrobin",
 };
-
-static_assert(ARRAY_SIZE(btrfs_read_policy_name) == BTRFS_NR_READ_POLICY);
 
 /* The policy of filesystems whose mount options name none: pid, until it is set. */
 static struct btrfs_read_policy_choice btrfs_read_policy_default;
@@ -123,8 +119,7 @@ static const char *btrfs_read_policy_format(const struct btrfs_read_policy_choic
 	return buf;
 }
 
-static struct btrfs_read_policy_choice
-btrfs_read_policy_get(const struct btrfs_fs_info *fs_info)
+struct btrfs_read_policy_choice btrfs_read_policy_get(const struct btrfs_fs_info *fs_info)
 {
 	const int policy = READ_ONCE(fs_info->fs_devices->read_policy);
 
@@ -137,6 +132,7 @@ int btrfs_read_policy_set(struct btrfs_fs_info *fs_info,
 			  const struct btrfs_read_policy_choice *choice)
 {
 	const bool count_load = choice->policy == BTRFS_READ_POLICY_ROUNDROBIN;
+	struct btrfs_fs_devices *seed, *fs_devices = fs_info->fs_devices;
 	struct btrfs_read_policy_choice old, new;
 	struct btrfs_device *device;
 	char text[POLICY_TEXT];
@@ -149,13 +145,15 @@ int btrfs_read_policy_set(struct btrfs_fs_info *fs_info,
 		return ret;
 	if (count_load && !fs_info->read_policy.count_load) {
 		/* Estimates from before another policy was set are too old. */
-		rcu_read_lock();
-		list_for_each_entry_rcu(device, &fs_info->fs_devices->devices, dev_list)
+		guard(mutex)(&fs_devices->device_list_mutex);
+		list_for_each_entry(device, &fs_devices->devices, dev_list)
 			btrfs_read_load_forget(&device->read_load);
-		rcu_read_unlock();
+		list_for_each_entry(seed, &fs_devices->seed_list, seed_list)
+			list_for_each_entry(device, &seed->devices, dev_list)
+				btrfs_read_load_forget(&device->read_load);
 	}
 	WRITE_ONCE(fs_info->read_policy.count_load, count_load);
-	WRITE_ONCE(fs_info->fs_devices->read_policy, choice->policy);
+	WRITE_ONCE(fs_devices->read_policy, choice->policy);
 	new = btrfs_read_policy_get(fs_info);
 	if (new.policy != old.policy || new.value != old.value)
 		btrfs_info(fs_info, "read policy set to '%s'",
@@ -326,7 +324,6 @@ static struct attribute *btrfs_read_policy_attrs[] = {
 	NULL
 };
 
-/* Path: /sys/fs/btrfs/<uuid>/read_policies/ */
 const struct attribute_group btrfs_read_policy_attr_group = {
 	.name = "read_policies",
 	.attrs = btrfs_read_policy_attrs,

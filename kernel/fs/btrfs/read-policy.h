@@ -139,6 +139,7 @@ extern struct kobj_attribute btrfs_attr_devid_read_stats;
 
 int btrfs_read_policy_parse(const char *text, struct btrfs_read_policy_choice *choice);
 void btrfs_read_policy_init(struct btrfs_fs_info *fs_info);
+struct btrfs_read_policy_choice btrfs_read_policy_get(const struct btrfs_fs_info *fs_info);
 int btrfs_read_policy_set(struct btrfs_fs_info *fs_info,
 			  const struct btrfs_read_policy_choice *choice);
 void btrfs_read_policy_show_option(struct seq_file *seq, struct btrfs_fs_info *fs_info);

@@ -102,5 +102,15 @@ is "$(printf junk | lab_store $parameter) $(cat $parameter)" 'EINVAL pid' 'it re
 is "$(echo roundrobin | lab_store $parameter) $(cat $parameter)" 'taken roundrobin' 'it takes a name'
 option '' "$on_rr" ''
 option read_policy=pid "$on_pid" pid
+
+echo pid >$parameter
+lab_wipe $(lab_disks)
+try 'mkfs, data on both' lab_mkfs raid0/raid1 $(lab_disks)
+btrfs device scan --forget
+try 'mount degraded' lab_mount /dev/labda ro,degraded
+refuse 'remount writeable without one of them' mount -o remount,rw,degraded,read_policy=roundrobin "$LAB_MNT"
+is "$(cat "$top")" "$on_pid" 'a remount that fails keeps the policy'
+umount "$LAB_MNT"
+btrfs device scan >/dev/null
 try 'btrfs check' btrfs check /dev/labda
 done_testing
