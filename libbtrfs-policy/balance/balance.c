@@ -32,6 +32,7 @@ struct run {
 	size_t chunk_count;
 	size_t deferred;	   /* of those */
 	bool moved_since;  /* a chunk, after the first of them was deferred */
+	bool tried_again;  /* a chunk that was refused by an operation that had ended */
 	struct btrfs_policy_placement *placement;
 	struct btrfs_policy_plan *plan;
 	uint64_t floor;	  /* metadata slack, as the first plan says */
@@ -333,6 +334,17 @@ static int wait_turn(struct run *run)
 	return ret ? ret : rescan(run);
 }
 
+/* Is who refused a chunk waited for?  If it has ended since, the chunk is tried once more. */
+static bool waits_for_other(struct run *run)
+{
+	bool can_wait, tried = run->tried_again;
+
+	if (run->options.enqueue || bp_kernel_balances(run->fs))
+		return true;
+	run->tried_again = true;
+	return !tried && !bp_exclusive_check(run->fs, &can_wait);
+}
+
 static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 {
 	uint64_t used = chunk->used;
@@ -341,7 +353,7 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 
 	ret = bp_relocate(run->fs, chunk, &moved, &paused);
 	/* Where sysfs does not show the other operation, wait_turn() does not wait for it. */
-	if (ret == -EBUSY && (run->options.enqueue || bp_kernel_balances(run->fs))) {
+	if (ret == -EBUSY && waits_for_other(run)) {
 		if (tick(run))
 			return stop(run);
 		run->fs->ops->sleep(run->fs->backend, BP_TICK);
@@ -364,6 +376,7 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 		run->report->end = end_of(ret, paused);
 		return ret;
 	}
+	run->tried_again = false;
 	*fate_of(run, chunk->logical) = MOVED;
 	run->progress.chunks_done++;
 	run->progress.bytes_done += used;

@@ -216,7 +216,8 @@ int fake_balance(void *self, struct btrfs_ioctl_balance_args *args)
 	fake->clock += FOUR_SECONDS;
 	if (fake->balances == fake->busy_after)
 		fake->busy_scans = 6;
-	if (fake->balances == fake->balance_special) {
+	if (fake->balance_special && fake->balances >= fake->balance_special &&
+	    fake->balances <= fake->balance_special + fake->balance_again) {
 		args->state = fake->balance_state;
 		return fake->balance_result;
 	}

@@ -94,6 +94,7 @@ struct fake {
 	/* Balance: the result of the nth one (from 1) instead of its work. */
 	unsigned int balances;
 	unsigned int balance_special;
+	unsigned int balance_again; /* so many after it, too */
 	int balance_result;
 	uint64_t balance_state;
 	bool balance_skips;

@@ -426,6 +426,25 @@ static void reclaim_is_waited_for(void **state)
 	assert_int_equal(run(NULL, 0).ret, -EBUSY);
 }
 
+/* It may end between the refusal and the look at who it was. */
+static void reclaim_that_has_ended(void **state)
+{
+	struct result result;
+
+	fake.balance_special = 2;
+	fake.balance_result = -EBUSY;
+	result = run(NULL, 0);
+	assert_int_equal(result.ret, 0);
+	assert_int_equal(result.report.relocated, 4);
+	assert_int_equal(fake.balances, 5);
+	setup(NULL);
+	fake.balance_special = 2;
+	fake.balance_again = 100;
+	fake.balance_result = -EBUSY;
+	assert_int_equal(run(NULL, 0).ret, -EBUSY);
+	assert_int_equal(fake.balances, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,6 +468,7 @@ int main(void)
 		cmocka_unit_test_setup(an_unreadable_chunk_is_left, setup),
 		cmocka_unit_test_setup(it_makes_the_kernel_give_up, setup),
 		cmocka_unit_test_setup(reclaim_is_waited_for, setup),
+		cmocka_unit_test_setup(reclaim_that_has_ended, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
