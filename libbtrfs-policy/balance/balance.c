@@ -339,10 +339,8 @@ static bool waits_for_other(struct run *run)
 {
 	bool can_wait, tried = run->tried_again;
 
-	if (run->options.enqueue || bp_kernel_balances(run->fs))
-		return true;
-	run->tried_again = true;
-	return !tried && !bp_exclusive_check(run->fs, &can_wait);
+	run->tried_again = !run->options.enqueue && !bp_kernel_balances(run->fs);
+	return !run->tried_again || (!tried && !bp_exclusive_check(run->fs, &can_wait));
 }
 
 static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
@@ -352,6 +350,8 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 	int ret;
 
 	ret = bp_relocate(run->fs, chunk, &moved, &paused);
+	if (ret != -EBUSY)
+		run->tried_again = false;
 	/* Where sysfs does not show the other operation, wait_turn() does not wait for it. */
 	if (ret == -EBUSY && waits_for_other(run)) {
 		if (tick(run))
@@ -376,7 +376,6 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 		run->report->end = end_of(ret, paused);
 		return ret;
 	}
-	run->tried_again = false;
 	*fate_of(run, chunk->logical) = MOVED;
 	run->progress.chunks_done++;
 	run->progress.bytes_done += used;

@@ -25,6 +25,8 @@ static const char * const btrfs_read_policy_name[] = {
 	[BTRFS_READ_POLICY_ROUNDROBIN]	= "roundrobin",
 };
 
+static_assert(ARRAY_SIZE(btrfs_read_policy_name) == BTRFS_NR_READ_POLICY);
+
 /* The policy of filesystems whose mount options name none: pid, until it is set. */
 static struct btrfs_read_policy_choice btrfs_read_policy_default;
 
@@ -145,11 +147,11 @@ int btrfs_read_policy_set(struct btrfs_fs_info *fs_info,
 		return ret;
 	if (count_load && !fs_info->read_policy.count_load) {
 		/* Estimates from before another policy was set are too old. */
-		guard(mutex)(&fs_devices->device_list_mutex);
-		list_for_each_entry(device, &fs_devices->devices, dev_list)
+		guard(rcu)();
+		list_for_each_entry_rcu(device, &fs_devices->devices, dev_list)
 			btrfs_read_load_forget(&device->read_load);
-		list_for_each_entry(seed, &fs_devices->seed_list, seed_list)
-			list_for_each_entry(device, &seed->devices, dev_list)
+		list_for_each_entry_rcu(seed, &fs_devices->seed_list, seed_list)
+			list_for_each_entry_rcu(device, &seed->devices, dev_list)
 				btrfs_read_load_forget(&device->read_load);
 	}
 	WRITE_ONCE(fs_info->read_policy.count_load, count_load);

@@ -19,10 +19,7 @@ struct btrfs_fs_info;
 struct kobj_attribute;
 struct seq_file;
 
-/*
- * Read policies for mirrored block group profiles, read picks the stripe based
- * on these policies.
- */
+/* Read policies for mirrored block group profiles */
 enum btrfs_read_policy {
 	/* Use process PID to choose the stripe */
 	BTRFS_READ_POLICY_PID,

@@ -122,7 +122,7 @@ static u32 scrub_scan_end(const struct scrub_scan *scan)
 	       btrfs_calc_stripe_length(scan->map) >> BTRFS_STRIPE_LEN_SHIFT;
 }
 
-/* Look up what the data stripes have to contain. */
+/* Clear the stripes, and look up what those of data have to contain. */
 static int scrub_look_up(struct scrub_full_stripe *full)
 {
 	const struct btrfs_chunk_map *map = full->scan->map;
@@ -418,7 +418,7 @@ int scrub_raid56_scan(struct scrub_member *member, struct btrfs_block_group *bg,
 	}
 	ret = member->error;
 	if (!ret && member->end < scrub_scan_end(scan))
-		ret = should_cancel_scrub(member->sctx) ?: -ECANCELED;
+		ret = should_cancel_scrub(member->sctx) ?: -EINTR;
 
 	mutex_lock(&fs_info->scrub_lock);
 	if (!--scan->nr_members) {

@@ -216,8 +216,9 @@ int fake_balance(void *self, struct btrfs_ioctl_balance_args *args)
 	fake->clock += FOUR_SECONDS;
 	if (fake->balances == fake->busy_after)
 		fake->busy_scans = 6;
-	if (fake->balance_special && fake->balances >= fake->balance_special &&
-	    fake->balances <= fake->balance_special + fake->balance_again) {
+	if ((fake->balance_special && fake->balances >= fake->balance_special &&
+	     fake->balances <= fake->balance_special + fake->balance_again) ||
+	    (fake->balance_every_other && fake->balances % 2)) {
 		args->state = fake->balance_state;
 		return fake->balance_result;
 	}

@@ -95,6 +95,7 @@ struct fake {
 	unsigned int balances;
 	unsigned int balance_special;
 	unsigned int balance_again; /* so many after it, too */
+	bool balance_every_other;
 	int balance_result;
 	uint64_t balance_state;
 	bool balance_skips;

@@ -438,6 +438,11 @@ static void reclaim_that_has_ended(void **state)
 	assert_int_equal(result.report.relocated, 4);
 	assert_int_equal(fake.balances, 5);
 	setup(NULL);
+	fake.balance_every_other = true;
+	fake.balance_result = -EBUSY;
+	assert_int_equal(run(NULL, 0).ret, 0);
+	assert_int_equal(fake.balances, 8);
+	setup(NULL);
 	fake.balance_special = 2;
 	fake.balance_again = 100;
 	fake.balance_result = -EBUSY;

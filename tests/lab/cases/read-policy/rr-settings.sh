@@ -110,6 +110,8 @@ btrfs device scan --forget
 try 'mount degraded' lab_mount /dev/labda ro,degraded
 refuse 'remount writeable without one of them' mount -o remount,rw,degraded,read_policy=roundrobin "$LAB_MNT"
 is "$(cat "$top")" "$on_pid" 'a remount that fails keeps the policy'
+is "$(dmesg | grep -o "read policy set to .*" | tail -n 2 | xargs)" 'read policy set to roundrobin read policy set to pid' \
+	'it was set before'
 umount "$LAB_MNT"
 btrfs device scan >/dev/null
 try 'btrfs check' btrfs check /dev/labda
