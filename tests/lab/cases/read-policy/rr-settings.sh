@@ -115,4 +115,27 @@ is "$(dmesg | grep -o "read policy set to .*" | tail -n 2 | xargs)" 'read policy
 umount "$LAB_MNT"
 btrfs device scan >/dev/null
 try 'btrfs check' btrfs check /dev/labda
+
+# What is known of a seed device when the policy is set again is as old as the rest.
+speed() {
+	sed -n 's/^\(seek\|unit\)_ns //p' "$sprout/devinfo/1/read_stats" | xargs
+}
+
+lab_wipe $(lab_disks)
+try 'mkfs' lab_mkfs single /dev/labda
+try 'mount' lab_mount /dev/labda
+lab_fill "$LAB_MNT/a" 16
+umount "$LAB_MNT"
+try 'make it a seed' btrfstune -f -S 1 /dev/labda
+try 'mount the seed' lab_mount /dev/labda
+try 'add a device' btrfs device add -f /dev/labdb "$LAB_MNT"
+try 'remount' mount -o remount,rw,read_policy=roundrobin "$LAB_MNT"
+sprout=$(echo /sys/fs/btrfs/*-*-*-*)
+before=$(speed)
+lab_drop_caches
+try 'read from the seed' cat "$LAB_MNT/a"
+is "$(speed | grep -cx "$before")" 0 "the seed is not as fast as was assumed ($before)"
+echo pid >"$sprout/read_policy"
+echo roundrobin >"$sprout/read_policy"
+is "$(speed)" "$before" 'and that is forgotten'
 done_testing
