@@ -41,11 +41,14 @@ upgrade_progs() {
 
 # What the initramfs has under the name of btrfs runs in it.
 initramfs_works() {
+	local status=0
+
 	mkdir -p "$root/lib/modules/6.12.0-none" &&
 	in_root "$root" sh -c 'cd /tmp && : > /lib/modules/6.12.0-none/modules.order && : > /lib/modules/6.12.0-none/modules.builtin &&
 		depmod 6.12.0-none && mkinitramfs -c gzip -o image 6.12.0-none && rm -rf unpacked &&
-		unmkinitramfs image unpacked && [ "$(chroot unpacked btrfs version)" = "$(btrfs version)" ]'
+		unmkinitramfs image unpacked && [ "$(chroot unpacked btrfs version)" = "$(btrfs version)" ]' || status=1
 	rm -rf "$root/lib/modules/6.12.0-none"
+	return $status
 }
 
 next_release() {

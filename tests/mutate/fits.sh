@@ -14,7 +14,8 @@ temporary_folder fits
 # $misses gets what changes nothing; $2 of a list is what it would break.
 fits() {	# FILE WHAT EXPRESSION TEST...
 	[ -f "$top_srcdir/$1" ] || { echo "$1: no such file"; return; }
-	sed -e "$3" "$top_srcdir/$1" 2>&1 | cmp -s - "$top_srcdir/$1" && echo "$1: $2: $3"
+	sed -e "$3" "$top_srcdir/$1" >"$T/new" 2>/dev/null || { echo "$1: $2: sed refuses $3"; return; }
+	cmp -s "$T/new" "$top_srcdir/$1" && echo "$1: $2: $3"
 }
 
 for list in "$here"/*.txt; do
@@ -26,4 +27,8 @@ printf '%s\n' '== VERSION: none' '# a name that is gone' 's/no_such_name/0/' >"$
 for_each_mutation "$T/stale" fits >"$T/misses"
 [ -s "$T/misses" ]
 result $? 'an expression that fits nothing would be found'
+printf '%s\n' '== VERSION: none' '# no expression' 's/0/' >"$T/broken"
+for_each_mutation "$T/broken" fits >"$T/misses"
+[ -s "$T/misses" ]
+result $? 'one that sed refuses would be found'
 done_testing

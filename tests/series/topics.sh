@@ -12,13 +12,13 @@ cases_of() {
 	roles)
 		printf 'tests/lab/cases/roles/%s.sh\n' placement refuse sysfs ssd-and-hdds small-ssd add-role df df-metadata-full \
 			data-disk-full full-metadata-ssd full-array replace-full replace-two-dead replace-missing \
-			roles-access degraded-system raid1c4 roles-checks roles-corners sync roles-life roles-foreign roles-power roles-swapfile freeze-pending role-loop convert-no-space \
+			roles-access degraded-system raid1c4 roles-checks roles-corners sync roles-life roles-foreign roles-power roles-swapfile degraded gone large-extents replace-missing-space role-while-removed roles-zoned freeze-pending role-loop convert-no-space \
 			balance-beside unmount-pending ;;
 	read-policy)
 		printf 'tests/lab/cases/read-policy/%s.sh\n' rr-settings rr-toggle rr-slow rr-degraded rr-devices rr-profiles rr-shares \
-			rr-queue rr-starts rr-switch rr-direct rr-files rr-turns ;;
+			rr-queue rr-starts rr-switch rr-direct rr-files rr-turns roundrobin-speed ;;
 	scrub-send)
-		printf 'tests/lab/cases/scrub-send/%s.sh\n' raid56-alone degraded-reads readonly-reads raid56-limit partly-used partly-used-parity raid56-unused replace-unused replace-written replace-unread replace-trim parity-repair ;;
+		printf 'tests/lab/cases/scrub-send/%s.sh\n' raid56-alone degraded-reads readonly-reads raid56-limit partly-used partly-used-parity raid56-unused replace-unused replace-written replace-unread replace-trim replace-two-missing parity-repair ;;
 	esac
 }
 

@@ -234,6 +234,7 @@ lab_idle() {
 	local try
 
 	sync
+	[ ! -e /sys/fs/btrfs/features/read_policy_roundrobin ] || grep -q '^load_ns' "$(lab_sysfs)"/devinfo/*/read_stats || return
 	for try in $(seq 100); do
 		cat "$(lab_sysfs)"/devinfo/*/read_stats | grep -q '^load_ns [1-9]' || return 0
 		sleep 0.05
@@ -276,9 +277,9 @@ lab_stream() {
 		head -c "${2}M"
 }
 
-# lab_sum FILE...: one line of checksum each
+# lab_sum FILE...: one line of checksum each, and never the same for what cannot be read
 lab_sum() {
-	sha256sum "$@" | cut -d' ' -f1
+	{ sha256sum "$@" || echo "unreadable-$RANDOM$RANDOM"; } | cut -d' ' -f1
 }
 
 # --- measurements ---

@@ -27,7 +27,7 @@ cut_one() {
 	pid=$!
 	sleep "$(awk -v ms="$((RANDOM % $1))" 'BEGIN { print ms / 1000 }')"
 	power "cut random $2"
-	wait $pid
+	wait $pid || cut=$((cut + 1))
 	# The kernel complained of the cut, and rightly.
 	umount "$LAB_MNT" && dmesg --clear && power on && lab_mount /dev/labdc
 }
@@ -36,6 +36,7 @@ old_disks_new_ssds 2 100
 roles '3 4' '1 2'
 whole=$(lab_time preferred) || bail_out "$(preferred 2>&1)"
 diag "a whole run takes $whole ms"
+cut=0
 for round in $(seq "${CUTS:-6}"); do
 	[ $((round % 2)) = 0 ] && roles '3 4' '1 2' || roles '1 2' '3 4'
 	sync
@@ -45,7 +46,7 @@ for round in $(seq "${CUTS:-6}"); do
 	sums >/tmp/after
 	cmp -s /tmp/before /tmp/after || not_ok "round $round: contents are unchanged"
 done
-ok "${CUTS:-6} power cuts"
+in_range "$cut" 1 "${CUTS:-6}" "runs that a power cut ended, of ${CUTS:-6}"
 is "$(cat "$(lab_sysfs)/exclusive_operation")" none 'no balance is left behind'
 try 'scrub finds nothing' lab_scrub
 nothing_lost /dev/labdc

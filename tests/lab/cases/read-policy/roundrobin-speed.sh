@@ -31,12 +31,14 @@ in_range "$(awk "BEGIN { print $roundrobin / $pid }")" 1.88 3 'roundrobin over p
 
 sum=$(lab_sum "$LAB_MNT/file")
 cat "$LAB_MNT/file" > /dev/null &
+switched=0
 for i in $(seq 40); do
-	btrfs -q device policy set $([ $((i % 2)) = 0 ] && echo roundrobin || echo pid) "$LAB_MNT"
+	btrfs -q device policy set $([ $((i % 2)) = 0 ] && echo roundrobin || echo pid) "$LAB_MNT" && switched=$((switched + 1))
 	echo 3 > /proc/sys/vm/drop_caches
 	sleep 0.05
 done
-wait
+try 'the reader ends well' wait $!
+is $switched 40 'the policy was switched'
 lab_drop_caches
 is "$(lab_sum "$LAB_MNT/file")" "$sum" 'the same content after switching under load'
 sync

@@ -13,6 +13,7 @@ load() {
 			--time_based --runtime=1 --fallocate=none --output=/dev/null || echo fio >> /tmp/bad
 		echo 3 > /proc/sys/vm/drop_caches
 		[ "$(lab_sum "$LAB_MNT/a")" = "$sum" ] || echo contents >> /tmp/bad
+		echo round >> /tmp/rounds
 	done
 }
 
@@ -35,6 +36,7 @@ done
 touch /tmp/stop
 wait
 is "$(cat /tmp/bad 2>/dev/null)" '' 'the load saw no error and no other contents'
+in_range "$(wc -l </tmp/rounds)" 2 1000000 'rounds of the load'
 is "$(btrfs device policy get read-policy "$LAB_MNT")" roundrobin 'the policy has stayed'
 try 'nothing is left in flight' lab_idle
 try unmount umount "$LAB_MNT"

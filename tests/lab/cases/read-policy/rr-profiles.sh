@@ -15,6 +15,7 @@ load() {
 	while [ ! -e /tmp/stop ]; do
 		echo 3 > /proc/sys/vm/drop_caches
 		same >> /tmp/bad 2>&1
+		echo round >> /tmp/rounds
 		sleep 0.2
 	done
 }
@@ -38,6 +39,7 @@ done
 touch /tmp/stop
 wait
 is "$(cat /tmp/bad)" '' 'contents never differed'
+in_range "$(wc -l </tmp/rounds)" 4 1000000 'times that they were read'
 lab_drop_caches
 try 'nor do they afterwards' same
 try 'no device has errors' btrfs device stats -c "$LAB_MNT"

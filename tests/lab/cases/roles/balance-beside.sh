@@ -13,7 +13,7 @@ try mount lab_mount /dev/labda || bail_out mount
 try 'a role' btrfs -q device policy tag metadata-preferred 1 "$LAB_MNT"
 lab_fill "$LAB_MNT/file" 16
 sync
-mixed=''
+mixed='' first=0 second=0
 for delay in $(seq 0 2 60); do
 	dmesg -C
 	btrfs -q balance start -f -mconvert=raid1c3 "$LAB_MNT" 2>/dev/null &
@@ -25,13 +25,16 @@ for delay in $(seq 0 2 60); do
 	wait $balance || said=failed
 	dmesg | grep -q 'roles leave 2' && said=refused
 	case $role-$said in
-	set-refused | refused-converted) ;;
+	set-refused) first=$((first + 1)) ;;
+	refused-converted) second=$((second + 1)) ;;
 	*) mixed="$mixed $delay:$role-$said" ;;
 	esac
 	echo data-preferred >"$(lab_sysfs)/devinfo/3/role"
 	btrfs -q balance start -f -mconvert=raid1 "$LAB_MNT" || bail_out 'back to RAID1'
 done
 is "$mixed" '' 'one of the two, each time'
+in_range $first 1 30 'times that the role came first'
+in_range $second 1 30 'times that the balance came first'
 try 'it is writable' lab_writable
 try 'unmount' umount "$LAB_MNT"
 done_testing

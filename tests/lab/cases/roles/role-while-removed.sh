@@ -165,14 +165,16 @@ replace)
 	end_writers "$machine" 'taken|EINVAL|ENOENT|ENODEV|EBUSY|EAGAIN' ;;
 add-fails)
 	all_writers sysfs_writer 1 2 3 4 5
+	failed=0
 	for n in 1 2 3 4 5; do
 		# Written to by the add, and gone before it has ended.
 		(sleep "0.0$n"; lab_power /dev/labda cut) &
-		btrfs device add -f -K /dev/labda "$LAB_MNT" >/dev/null 2>&1
+		btrfs device add -f -K /dev/labda "$LAB_MNT" >/dev/null 2>&1 || failed=$((failed + 1))
 		wait %+ 2>/dev/null
 		lab_power /dev/labda on
 		btrfs device remove /dev/labda "$LAB_MNT" >/dev/null 2>&1
 	done
+	in_range $failed 1 5 "$machine: devices that could not be added"
 	end_writers "$machine" 'taken|EINVAL|ENOENT|ENODEV|EBUSY|EAGAIN|EIO' ;;
 shrink)
 	all_writers sysfs_writer 1 2 3

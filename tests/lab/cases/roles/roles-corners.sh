@@ -30,7 +30,7 @@ striped() {
 		echo "$role" >"$(lab_sysfs)/devinfo/$id/role" || return
 	done
 	btrfs balance start --force -dconvert=$profile "$LAB_MNT" >/dev/null && lab_fill "$LAB_MNT/f" 20 || return
-	is "$(widths DATA)" "$wanted" "$name"
+	[ "$(widths DATA)" = "$wanted" ] || { echo "$name: not $(widths DATA)"; return 1; }
 	umount "$LAB_MNT" && btrfs check /dev/labda >/dev/null 2>&1
 }
 
