@@ -43,11 +43,11 @@ upgrade_progs() {
 initramfs_works() {
 	local status=0
 
-	mkdir -p "$root/lib/modules/6.12.0-none" &&
+	mkdir -p "$root/lib/modules/6.12.0-none" && echo CONFIG_RD_GZIP=y >"$root/boot/config-6.12.0-none" &&
 	in_root "$root" sh -c 'cd /tmp && : > /lib/modules/6.12.0-none/modules.order && : > /lib/modules/6.12.0-none/modules.builtin &&
 		depmod 6.12.0-none && mkinitramfs -c gzip -o image 6.12.0-none && rm -rf unpacked &&
 		unmkinitramfs image unpacked && [ "$(chroot unpacked btrfs version)" = "$(btrfs version)" ]' || status=1
-	rm -rf "$root/lib/modules/6.12.0-none"
+	rm -rf "$root/lib/modules/6.12.0-none" "$root/boot/config-6.12.0-none"
 	return $status
 }
 
