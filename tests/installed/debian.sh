@@ -37,11 +37,11 @@ source_package() {
 	cp "$top/share/systemd/btrfs-policy-restore.service.in" "$folder/usr/lib/systemd/system/btrfs-policy-restore.service"
 }
 
-# The line of debian/rules, in the package that has the units.
+# units [COMMAND]: by default the line of debian/rules, in the package that has the units
 units() {
-	local -a command
+	local -a command=("$@")
 	mkdir -p "$T/source/debian/btrfs-policy" && cp -a "$T/source/debian/tmp/usr" "$T/source/debian/btrfs-policy/"
-	read -r -a command < <(sed -n 's/^\tdh_installsystemd/dh_installsystemd/p' "$top/debian/rules")
+	[ $# -gt 0 ] || read -r -a command < <(sed -n 's/^\tdh_installsystemd/dh_installsystemd/p' "$top/debian/rules")
 	dh "${command[@]:-dh_installsystemd}"
 }
 
@@ -80,6 +80,10 @@ for release in bookworm trixie; do
 	source_package
 	try "$release: the units" units
 	is "$(starts)" '' "$release: no installation and no upgrade starts or stops one"
+	source_package
+	units dh_installsystemd >"$T/said"
+	[ -n "$(starts)" ]
+	result $? "$release: without options they would" "$T/said"
 	source_package
 	try "$release: manual pages" pages
 	is "$(pages_of btrfs-policy)- $(pages_of libbtrfs-policy-dev)" 'command.8 file.5 kernel.7 - library.3 ' \
