@@ -114,7 +114,7 @@ left_out() {
 }
 
 # More rubbish in a stripe than can be repaired: what cannot be is counted, and parity of it
-# is not touched. On stock 6.12 who has that parity stops there. Linux 7.3 has lost the error;
+# is not touched. Stock 6.12 stops the scrub of the device with that parity. Linux 7.3 has lost the error;
 # where the last data device of such a stripe has nothing there, it leaves out the rest of
 # the chunk. With the series all of it is scrubbed.
 beyond_repair() {
