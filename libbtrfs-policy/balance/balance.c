@@ -334,7 +334,7 @@ static int wait_turn(struct run *run)
 	return ret ? ret : rescan(run);
 }
 
-/* Is who refused a chunk waited for?  If it has ended since, the chunk is tried once more. */
+/* Wait for the operation that a chunk was refused for?  If it has ended since, try once more. */
 static bool waits_for_other(struct run *run)
 {
 	bool can_wait, tried = run->tried_again;

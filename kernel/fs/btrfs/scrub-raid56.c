@@ -29,7 +29,7 @@
 struct scrub_full_stripe {
 	struct scrub_scan *scan;
 	u32 nr;
-	/* First data, then parity; they are those of the leader. */
+	/* First data, then parity, in the context of the leader. */
 	struct scrub_stripe *stripes;
 	/* It has an extent, and parity of it is to be checked. */
 	bool check_parity;
@@ -43,7 +43,7 @@ struct scrub_full_stripe {
 struct scrub_scan {
 	struct btrfs_block_group *bg;
 	struct btrfs_chunk_map *map;
-	/* For each column of the chunk, data of the full stripe at hand, then computed parity. */
+	/* What parity is computed from, a pointer for each stripe, and where it is put. */
 	void **columns;
 	u32 ring_size;
 	struct scrub_full_stripe ring[SCRUB_RING];

@@ -36,7 +36,7 @@ int scrub_wait_for_others(struct scrub_ctx *sctx, struct btrfs_device *dev,
 
 /* The rest is in scrub.c. */
 
-/* So many stripes has a context; it does not use them while it leads a scan. */
+/* The stripes of a context; a scan uses those of its leader. */
 #define SCRUB_CTX_STRIPES	128
 
 struct scrub_stripe *scrub_ctx_stripes(struct scrub_ctx *sctx, int first);

@@ -234,7 +234,10 @@ lab_idle() {
 	local try
 
 	sync
-	[ ! -e /sys/fs/btrfs/features/read_policy_roundrobin ] || grep -q '^load_ns' "$(lab_sysfs)"/devinfo/*/read_stats || return
+	if [ -e /sys/fs/btrfs/features/read_policy_roundrobin ] && ! grep -q '^load_ns' "$(lab_sysfs)"/devinfo/*/read_stats; then
+		echo 'no device says what is in flight'
+		return 1
+	fi
 	for try in $(seq 100); do
 		cat "$(lab_sysfs)"/devinfo/*/read_stats | grep -q '^load_ns [1-9]' || return 0
 		sleep 0.05

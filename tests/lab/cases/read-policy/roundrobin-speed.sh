@@ -37,7 +37,8 @@ for i in $(seq 40); do
 	echo 3 > /proc/sys/vm/drop_caches
 	sleep 0.05
 done
-try 'the reader ends well' wait $!
+wait $!
+is $? 0 'the reader ends well'
 is $switched 40 'the policy was switched'
 lab_drop_caches
 is "$(lab_sum "$LAB_MNT/file")" "$sum" 'the same content after switching under load'
