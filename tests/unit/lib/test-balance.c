@@ -248,13 +248,15 @@ static void ends_with_what_the_kernel_says(void **state)
 
 		setup(NULL);
 		fake.balance_special = 3;
+		fake.balance_again = 100;
 		fake.balance_result = endings[i].result;
 		fake.balance_state = endings[i].state;
 		result = run(NULL, 0);
 		assert_int_equal(result.ret, endings[i].ret);
 		assert_int_equal(result.report.end, endings[i].end);
 		assert_has(result.error, endings[i].error);
-		assert_int_equal(fake.balances, 3);
+		/* Who is busy may have ended by now. */
+		assert_int_equal(fake.balances, endings[i].ret == -EBUSY ? 4 : 3);
 		assert_int_equal(result.report.relocated, 2);
 		assert_int_equal(result.report.still_misplaced, 2);
 		assert_has(result.text, "2 chunks stay misplaced");
@@ -326,6 +328,7 @@ static void busy_at_the_last_moment(void **state)
 	assert_int_equal(fake.naps, 1);
 	setup(NULL);
 	fake.balance_special = 2;
+	fake.balance_again = 100;
 	fake.balance_result = -EBUSY;
 	result = run(NULL, 0);
 	assert_int_equal(result.ret, -EBUSY);
