@@ -40,7 +40,7 @@ source_package() {
 # units [COMMAND]: by default the line of debian/rules, in the package that has the units
 units() {
 	local -a command=("$@")
-	mkdir -p "$T/source/debian/btrfs-policy" && cp -a "$T/source/debian/tmp/usr" "$T/source/debian/btrfs-policy/"
+	mkdir -p "$T/source/debian/btrfs-policy" && cp -a "$T"/source/debian/tmp/* "$T/source/debian/btrfs-policy/"
 	[ $# -gt 0 ] || read -r -a command < <(sed -n 's/^\tdh_installsystemd/dh_installsystemd/p' "$top/debian/rules")
 	dh "${command[@]:-dh_installsystemd}"
 }
@@ -80,7 +80,9 @@ for release in bookworm trixie; do
 	source_package
 	try "$release: the units" units
 	is "$(starts)" '' "$release: no installation and no upgrade starts or stops one"
+	# The debhelper of Debian 12 finds units in lib/ only.
 	source_package
+	cp -r "$T/source/debian/tmp/usr/lib" "$T/source/debian/tmp/"
 	units dh_installsystemd >"$T/said"
 	[ -n "$(starts)" ]
 	result $? "$release: without options they would" "$T/said"
