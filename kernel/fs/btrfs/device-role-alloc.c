@@ -246,15 +246,21 @@ void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 /*
  * Allocate a chunk for a tree block that has found no space, also on devices that
  * exclude it. Without this the transaction is aborted: its space was reserved, or
- * came from the global reserve, which may be larger than what is left.
+ * came from the global reserve, which may be used up or larger than what is left.
  */
-bool btrfs_device_role_last_resort(struct btrfs_fs_info *fs_info, u64 flags)
+bool btrfs_device_role_last_resort(const struct btrfs_root *root, u64 flags)
 {
+	struct btrfs_fs_info *fs_info = root->fs_info;
 	struct btrfs_trans_handle *trans = current->journal_info;
 	int ret;
 
 	/* Blocks of the chunk tree are wanted under chunk_mutex. */
-	if (!trans || flags & BTRFS_BLOCK_GROUP_SYSTEM)
+	if (!trans || flags & BTRFS_BLOCK_GROUP_SYSTEM || !btrfs_device_roles_in_force(fs_info))
+		return false;
+	/* An fsync can fail, and a relocation that has not begun to merge. */
+	if (btrfs_root_id(root) == BTRFS_TREE_LOG_OBJECTID ||
+	    (btrfs_root_id(root) == BTRFS_TREE_RELOC_OBJECTID &&
+	     btrfs_root_refs(&root->root_item) == 0))
 		return false;
 	/* One chunk is enough for all that wait for it. */
 	if (!mutex_trylock(&fs_info->roles.last_resort_mutex)) {
@@ -262,6 +268,7 @@ bool btrfs_device_role_last_resort(struct btrfs_fs_info *fs_info, u64 flags)
 		mutex_unlock(&fs_info->roles.last_resort_mutex);
 		return true;
 	}
+	flags = btrfs_get_alloc_profile(fs_info, flags & BTRFS_BLOCK_GROUP_TYPE_MASK);
 	WRITE_ONCE(fs_info->roles.last_resort_task, current);
 	ret = btrfs_chunk_alloc(trans, btrfs_find_space_info(fs_info, flags), flags,
 				CHUNK_ALLOC_FORCE_FOR_EXTENT);
@@ -284,7 +291,7 @@ int btrfs_device_role_replace_ro(struct btrfs_block_group *bg)
 	struct btrfs_fs_info *fs_info = bg->fs_info;
 	int ret;
 
-	if (btrfs_is_zoned(fs_info))
+	if (btrfs_is_zoned(fs_info) || !btrfs_device_roles_in_force(fs_info))
 		return -ENOSPC;
 
 	ret = btrfs_start_delalloc_roots(fs_info, LONG_MAX, false);

@@ -18,12 +18,9 @@ const char * const btrfs_device_roles_reasons[] = {
 	[BTRFS_DEVICE_ROLES_BAD_ROLE] = "no such role",
 	[BTRFS_DEVICE_ROLES_NO_DEVICE] = "no such device",
 	[BTRFS_DEVICE_ROLES_LISTED_TWICE] = "device listed twice",
-	[BTRFS_DEVICE_ROLES_TOO_FEW_DATA] =
-		"too few devices left for the data profile",
-	[BTRFS_DEVICE_ROLES_TOO_FEW_METADATA] =
-		"too few devices left for the metadata profile",
-	[BTRFS_DEVICE_ROLES_TOO_FEW_SYSTEM] =
-		"too few devices left for the system profile",
+	[BTRFS_DEVICE_ROLES_TOO_FEW_DATA] = "too few devices left for the data profile",
+	[BTRFS_DEVICE_ROLES_TOO_FEW_METADATA] = "too few devices left for the metadata profile",
+	[BTRFS_DEVICE_ROLES_TOO_FEW_SYSTEM] = "too few devices left for the system profile",
 	[BTRFS_DEVICE_ROLES_MIXED] = "mixed block groups ignore roles",
 	[BTRFS_DEVICE_ROLES_SEED] = "a seed device has no role that can be set",
 };
@@ -208,8 +205,7 @@ static u32 count_vacant(struct btrfs_fs_info *fs_info,
 }
 
 /* Bytes of device extents of the chunk that should be on other devices. */
-static u64 misplaced_bytes(struct btrfs_fs_info *fs_info,
-			   const struct btrfs_chunk_map *map)
+static u64 misplaced_bytes(struct btrfs_fs_info *fs_info, const struct btrfs_chunk_map *map)
 {
 	struct btrfs_role_profile profile;
 	struct btrfs_role_chunk chunk;
@@ -230,8 +226,7 @@ static u64 misplaced_bytes(struct btrfs_fs_info *fs_info,
  * With device_list_mutex held a chunk found in the mapping tree has devices
  * that are not going away. Take it for one chunk at a time, there can be many.
  */
-ssize_t btrfs_misplaced_bytes_show(struct kobject *kobj,
-				   struct kobj_attribute *attr, char *buf)
+ssize_t btrfs_misplaced_bytes_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	const struct btrfs_space_info *space_info =
 		container_of(kobj, struct btrfs_space_info, kobj);
@@ -274,7 +269,6 @@ void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info)
 
 	for (int i = 0; i < ARRAY_SIZE(events); i++) {
 		if (test_and_clear_bit(i, &fs_info->roles.spill_events))
-			kobject_uevent_env(&fs_info->fs_devices->fsid_kobj, KOBJ_CHANGE,
-					   events[i]);
+			kobject_uevent_env(&fs_info->fs_devices->fsid_kobj, KOBJ_CHANGE, events[i]);
 	}
 }

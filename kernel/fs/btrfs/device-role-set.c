@@ -254,11 +254,9 @@ ssize_t btrfs_device_role_store(struct kobject *kobj, struct kobj_attribute *att
 }
 
 /* All names with the current one in brackets, or the foreign value in them. */
-ssize_t btrfs_device_role_show(struct kobject *kobj, struct kobj_attribute *attr,
-			       char *buf)
+ssize_t btrfs_device_role_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	const struct btrfs_device *device =
-		container_of(kobj, struct btrfs_device, devid_kobj);
+	const struct btrfs_device *device = container_of(kobj, struct btrfs_device, devid_kobj);
 	const u8 current_role = READ_ONCE(device->role);
 	ssize_t len = 0;
 

@@ -34,13 +34,14 @@ static void add_device(const struct btrfs_fs_info *fs_info,
 	own->devices++;
 	own->bytes += device->total_bytes;
 	btrfs_add_avail(&own->avail, all > reserved ? all - reserved : 0);
-	/* Not if data-only. Pieces smaller than the chunk of mkfs are nothing to rely on. */
-	if (device->role != BTRFS_ROLE_EXCLUDE_OTHER && all >= SZ_8M)
-		btrfs_add_avail(&sums->system, all - BTRFS_DEVICE_RANGE_RESERVED);
+	/* Pieces smaller than the chunk of mkfs are nothing to rely on. */
+	if (all >= SZ_8M)
+		btrfs_add_avail(&sums->system[device->role == BTRFS_ROLE_EXCLUDE_OTHER],
+				all - BTRFS_DEVICE_RANGE_RESERVED);
 }
 
-/* Chunks, devices, sizes or roles have changed. Return whether roles are in force. */
-bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info)
+/* Chunks, devices, sizes or roles have changed. */
+void btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info)
 {
 	struct btrfs_fs_devices *fs_devices = fs_info->fs_devices;
 	const bool roles = has_roles(fs_info);
@@ -61,7 +62,6 @@ bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info)
 			  fs_info->roles.generation + (roles != fs_info->roles.in_force));
 	/* Pairs with the acquire in btrfs_device_roles_in_force(). */
 	smp_store_release(&fs_info->roles.in_force, roles);
-	return roles;
 }
 
 /* Let @to count the devices of @from as well. */
@@ -87,7 +87,8 @@ u64 btrfs_device_role_avail(const struct btrfs_fs_info *fs_info, u64 bg_flags)
 	btrfs_device_role_profile(fs_info, bg_flags, &profile);
 	spin_lock(&fs_devices->per_profile_lock);
 	if (bg_flags & BTRFS_BLOCK_GROUP_SYSTEM && !ignored) {
-		ranks[0] = sums->system;
+		/* All may be data-only. */
+		ranks[0] = sums->system[sums->system[0].devs == 0];
 	} else {
 		for (u32 i = 0; i < ARRAY_SIZE(sums->roles); i++)
 			merge_avail(&ranks[btrfs_role_rank(i, profile.kind)],

@@ -79,7 +79,7 @@ static inline u64 btrfs_device_role_system_space(const struct btrfs_fs_info *fs_
 }
 
 /* Most of these are called only with roles in force. */
-bool btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info);
+void btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_commit(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_warn_few(struct btrfs_fs_info *fs_info);
 void btrfs_device_role_send_events(struct btrfs_fs_info *fs_info);
@@ -113,6 +113,6 @@ ssize_t btrfs_device_role_store(struct kobject *kobj, struct kobj_attribute *att
 ssize_t btrfs_misplaced_bytes_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf);
 
 int btrfs_device_role_replace_ro(struct btrfs_block_group *bg);
-bool btrfs_device_role_last_resort(struct btrfs_fs_info *fs_info, u64 flags);
+bool btrfs_device_role_last_resort(const struct btrfs_root *root, u64 flags);
 
 #endif

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # lab: --mem 1G --disk ssd:size=512M,seed=1 --disk ssd:size=1G,seed=2 --disk hdd:size=1G,seed=3 --disk hdd:size=1G,seed=4 --disk hdd:size=1G,seed=5 --disk hdd:size=1G,seed=6
 #
-# Corners of the choice of devices: stripes that a mix of roles must not narrow,
-# and a device that has less free space than the minimum, with the reports of a spill.
+# Corners of the choice of devices: stripes that a mix of roles must not narrow, an
+# array of data-only devices, and a device that has less free space than the minimum,
+# with the reports of a spill.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 space=$(lab_sysfs)/allocation
@@ -41,6 +42,17 @@ try 'raid5 on 1 exclusive and 2 default devices' striped 'is 3 wide' raid5 '1 2 
 try 'raid6 with too few of the first choice' striped 'takes all' raid6 '1 2 3 4' $d $d $m $m
 try 'raid0 with enough of the first choice' striped 'takes these' raid0 '2 3' $m $d $p
 try 'raid10 with enough of the first choice' striped 'takes these, too' raid10 '2 3' $m $d $p $m
+
+# --- no device is for metadata: a system chunk goes to one that excludes it ---
+lab_fresh
+try 'data-only: mkfs' lab_mkfs single/single /dev/labdc /dev/labdd || bail_out mkfs
+try 'data-only: mount' lab_mount /dev/labdc
+is "$(lab_small_files "$LAB_MNT/d" 10000 1500 3000 && sync)" all 'data-only: metadata chunks with space'
+try 'data-only: both devices' btrfs -q device policy tag --force data-only 1 2 "$LAB_MNT"
+try 'data-only: the system chunk is moved' btrfs balance start --force -s "$LAB_MNT"
+in_range "$(cat "$space/system/spilled_chunks")" 1 1 'data-only: counted as spilled'
+try 'data-only: writable' lab_writable
+try 'data-only: unmount' umount "$LAB_MNT"
 
 # What usage says of a device for metadata that is filling up.
 filling() {
