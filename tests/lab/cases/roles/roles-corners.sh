@@ -3,8 +3,8 @@
 # lab: --mem 1G --disk ssd:size=512M,seed=1 --disk ssd:size=1G,seed=2 --disk hdd:size=1G,seed=3 --disk hdd:size=1G,seed=4 --disk hdd:size=1G,seed=5 --disk hdd:size=1G,seed=6
 #
 # Corners of the choice of devices: stripes that a mix of roles must not narrow, an
-# array of data-only devices, and a device that has less free space than the minimum,
-# with the reports of a spill.
+# array of data-only devices, what is kept for system chunks, and a device that has
+# less free space than the minimum, with the reports of a spill.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 space=$(lab_sysfs)/allocation
@@ -53,6 +53,33 @@ try 'data-only: the system chunk is moved' btrfs balance start --force -s "$LAB_
 in_range "$(cat "$space/system/spilled_chunks")" 1 1 'data-only: counted as spilled'
 try 'data-only: writable' lab_writable
 try 'data-only: unmount' umount "$LAB_MNT"
+
+# --- a replace takes what a device for metadata keeps for system chunks, 16 MiB ---
+lab_fresh
+try 'kept space: mkfs' lab_mkfs raid1c4/raid1 /dev/labd{b..e} || bail_out mkfs
+try 'kept space: mount' lab_mount /dev/labdb
+try 'kept space: data' lab_fill "$LAB_MNT/f" 20
+try 'kept space: roles' btrfs -q device policy tag metadata-preferred 1 2 3 "$LAB_MNT"
+taken=$(btrfs --format json device policy usage "$LAB_MNT" |
+	jq '[.[keys[1]].devices[] | select(.devid == 3) | .size - .unallocated] | add')
+try 'kept space: all but 14 MiB are taken' btrfs filesystem resize "3:$((taken + (14 << 20)))" "$LAB_MNT"
+rm -f /tmp/stop
+for i in 1 2 3; do
+	while [ ! -e /tmp/stop ]; do
+		rm -f "$LAB_MNT/w$i"
+		head -c 64K /dev/zero >"$LAB_MNT/w$i"
+		sleep 0.01
+	done &
+done
+sleep 1
+dmesg -C
+try 'kept space: replace under load' btrfs replace start -B -f -K 1 /dev/labdf "$LAB_MNT"
+touch /tmp/stop
+wait
+diag "$(dmesg)"
+try 'kept space: writable' lab_writable
+try 'kept space: unmount' umount "$LAB_MNT"
+try 'kept space: btrfs check' btrfs check /dev/labdc
 
 # What usage says of a device for metadata that is filling up.
 filling() {
