@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Each topic alone on a stock kernel: it builds without a warning, the kernel names it and no other, and the cases of
-# the lab that belong to it pass. `fixes` and `base` add nothing to name. For the night. KERNELS= and TOPICS= select some.
+# the lab that belong to it pass. `fixes` and `base` add nothing to name, `base` has no case. For the night. KERNELS= and TOPICS= select some.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 . "$top/tests/series/lib.sh"
 
 cases_of() {
 	case $1 in
+	fixes)
+		printf 'tests/lab/cases/balance/%s.sh\n' balance-freed-space convert-last-space other-profile overcommit-profile quota-again raid5-reused \
+			remove-tight remove-undone replace-no-space seed-removed space-after-remove sprout-mount system-chunk system-space ;;
 	roles)
 		printf 'tests/lab/cases/roles/%s.sh\n' placement refuse sysfs ssd-and-hdds small-ssd add-role df df-metadata-full \
 			data-disk-full full-metadata-ssd full-array replace-full replace-two-dead replace-missing \

@@ -45,7 +45,6 @@ void btrfs_device_role_count_chunk(const struct btrfs_fs_info *fs_info,
 				   const struct btrfs_chunk_map *map,
 				   struct btrfs_role_chunk *chunk)
 {
-	const struct btrfs_device *last = NULL;
 	enum btrfs_role_rank rank;
 
 	*chunk = (struct btrfs_role_chunk) { 0 };
@@ -55,10 +54,8 @@ void btrfs_device_role_count_chunk(const struct btrfs_fs_info *fs_info,
 		const struct btrfs_device *device = READ_ONCE(map->stripes[i].dev);
 
 		/* Stripes of one device are next to each other. */
-		if (device == last)
+		if (i && device == READ_ONCE(map->stripes[i - 1].dev))
 			continue;
-		last = device;
-
 		rank = btrfs_device_role_rank(fs_info, device, map->type);
 		if (rank == BTRFS_ROLE_RANK_FIRST)
 			chunk->first++;

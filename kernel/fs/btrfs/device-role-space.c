@@ -87,7 +87,7 @@ u64 btrfs_device_role_avail(const struct btrfs_fs_info *fs_info, u64 bg_flags)
 	btrfs_device_role_profile(fs_info, bg_flags, &profile);
 	spin_lock(&fs_devices->per_profile_lock);
 	if (bg_flags & BTRFS_BLOCK_GROUP_SYSTEM && !ignored) {
-		/* All may be data-only. */
+		/* Where others have no space data-only ones have to do. */
 		ranks[0] = sums->system[sums->system[0].devs == 0];
 	} else {
 		for (u32 i = 0; i < ARRAY_SIZE(sums->roles); i++)

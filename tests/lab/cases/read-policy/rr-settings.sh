@@ -116,6 +116,16 @@ umount "$LAB_MNT"
 btrfs device scan >/dev/null
 try 'btrfs check' btrfs check /dev/labda
 
+# A program may go on after an option that was refused: 430 is fsopen(), 431 fsconfig(),
+# 432 fsmount(), the mount lives as long as it does.
+perl -e 'my ($type, $source, $device, $option, $value) = ("btrfs", "source", "/dev/labda", "read_policy", "roundrobin:5");
+	my $fs = syscall(430, $type, 0);
+	syscall(431, $fs, 1, $source, $device, 0);
+	print syscall(431, $fs, 1, $option, $value, 0) < 0 ? "refused " : "taken ";
+	syscall(431, $fs, 6, 0, 0, 0) == 0 && syscall(432, $fs, 0, 0) >= 0 or die;
+	open(my $now, "<", glob("/sys/fs/btrfs/*-*-*-*/read_policy")); print <$now>;' >/tmp/said 2>&1
+is "$(cat /tmp/said)" "refused $on_pid" 'a policy that was refused is not set by the mount that follows'
+
 # What is known of a seed device when the policy is set again is as old as the rest.
 speed() {
 	sed -n 's/^\(seek\|unit\)_ns //p' "$sprout/devinfo/1/read_stats" | xargs
