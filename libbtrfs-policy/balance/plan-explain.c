@@ -11,14 +11,18 @@
 /* A list of devices in a message is no longer than this. */
 #define NAMED 6
 
-/* The device with most free space first. */
+/* Devices of the first choice first, then those with most free space. */
 static int by_offer(const void *a, const void *b, void *type)
 {
-	const struct bp_candidate *left = *(const struct bp_candidate **)a;
-	const struct bp_candidate *right = *(const struct bp_candidate **)b;
+	struct bp_candidate *left = *(struct bp_candidate **)a;
+	struct bp_candidate *right = *(struct bp_candidate **)b;
+	uint32_t left_off = bp_not_first_choice(left, 1, *(uint64_t *)type, &left->devid, 1);
+	uint32_t right_off = bp_not_first_choice(right, 1, *(uint64_t *)type, &right->devid, 1);
 	uint64_t left_offer = bp_candidate_offer(left, *(uint64_t *)type);
 	uint64_t right_offer = bp_candidate_offer(right, *(uint64_t *)type);
 
+	if (left_off != right_off)
+		return left_off < right_off ? -1 : 1;
 	if (left_offer != right_offer)
 		return left_offer > right_offer ? -1 : 1;
 	return (left->devid > right->devid) - (left->devid < right->devid);
@@ -29,7 +33,7 @@ static unsigned long long mebibytes(uint64_t bytes)
 	return (bytes + MIB - 1) / MIB;
 }
 
-/* "devid 1 lacks 20 MiB, devid 2 lacks 40 MiB" of the `needed` devices with most space. */
+/* "devid 1 lacks 20 MiB, devid 2 lacks 40 MiB" of the `needed` devices that come first. */
 static char *name_lacks(const struct bp_candidate **candidates, uint64_t type, uint32_t needed,
 			uint64_t part)
 {
@@ -98,6 +102,8 @@ char *bp_plan_explain(struct bp_plan_state *state, const struct btrfs_policy_chu
 	uint64_t type;
 
 	switch (bp_plan_move(state, chunk - state->placement->chunks, true, &before)) {
+	case BP_MOVABLE:	/* but only to make room for others, which is not enough */
+		return bp_plan_move_back(state, &before) ? NULL : explain_space(state, chunk, missing);
 	case BP_NO_SPARE:
 		type = state->now.stocks[state->short_kind].type;
 		*missing = state->worth[state->short_kind][bp_profile_index(type)];

@@ -18,8 +18,27 @@ static uint32_t not_first(struct bp_plan_state *state, uint64_t type, const uint
 /* ---- New chunks --------------------------------------------------------- */
 
 /*
+ * Does the chunk occupy a device of the first choice that is too full for a new one?
+ * Elsewhere it leaves room for others: one SSD is full, another one is new, and each
+ * chunk has its second copy on a disk.
+ */
+static bool is_in_the_way(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk)
+{
+	for (uint32_t i = 0; i < chunk->stripes; i++) {
+		const struct bp_candidate *candidate =
+			bp_candidate_find(state->candidates, state->candidate_count, chunk->devids[i]);
+
+		if (candidate && !not_first(state, chunk->type, &chunk->devids[i], 1) &&
+		    bp_candidate_offer(candidate, chunk->type) < chunk->stripe_length)
+			return true;
+	}
+	return false;
+}
+
+/*
  * Is the target a better place?  With `settle` a place that is not the best will do,
- * and any place for data that leaves a device that excludes it.
+ * any place for data that leaves a device that excludes it, and one that is as good as
+ * the old one to make room.
  */
 static bool is_better(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
 		      enum btrfs_policy_misplaced why, const struct btrfs_policy_chunk *target, bool settle)
@@ -32,7 +51,10 @@ static bool is_better(struct bp_plan_state *state, const struct btrfs_policy_chu
 		return true;
 	before = not_first(state, chunk->type, chunk->devids, chunk->stripes);
 	after = not_first(state, target->type, target->devids, target->stripes);
-	return after * chunk->stripes < before * target->stripes;
+	if (after * chunk->stripes != before * target->stripes)
+		return after * chunk->stripes < before * target->stripes;
+	state->makes_room = is_in_the_way(state, chunk);
+	return state->makes_room;
 }
 
 static int keep_made(struct bp_plan_state *state, const struct btrfs_policy_chunk *target)
@@ -172,6 +194,7 @@ static int note_step(struct bp_plan_state *state, uint32_t index, const struct b
 	if (!move || !spaces)
 		return -ENOMEM;
 	move += state->now.moves++;
+	state->now.better += !state->makes_room;
 	*move = (struct bp_move){
 		.chunk = index, .made = before->made, .spaces = state->now.spaces,
 	};
@@ -245,6 +268,7 @@ int bp_plan_move(struct bp_plan_state *state, uint32_t index, bool settle, struc
 	int ret, back;
 
 	*before = state->now;
+	state->makes_room = false;
 	note_free_space(state, 0);
 	ret = move(state, chunk, settle, before, &released);
 	if (!ret)

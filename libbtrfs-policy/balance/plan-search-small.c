@@ -21,7 +21,7 @@ int bp_plan_search_small(struct bp_plan_state *state, const uint32_t *chunks, si
 			 uint32_t moved)
 {
 	uint32_t passed = moved;
-	int ret = is_done(state, chunks, count, moved);
+	int ret = is_done(state, chunks, count, moved) && (!moved || state->now.better);
 
 	for (int settle = 0; !ret && settle < 2; settle++) {
 		for (size_t i = 0; !ret && i < count; i++) {

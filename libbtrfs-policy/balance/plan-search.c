@@ -311,10 +311,9 @@ static const struct btrfs_policy_chunk *first_left(const struct search *search)
 	return first;
 }
 
-/* Tries every order of a few chunks, from the first snapshot on: 1 found, 0 none. */
-static int try_every_order(struct search *search)
+/* Back to the snapshot. */
+static int start_over(struct bp_plan_state *state)
 {
-	struct bp_plan_state *state = search->state;
 	const uint64_t floor = state->floor;
 	const struct btrfs_policy_placement *placement = state->placement;
 	int ret;
@@ -322,7 +321,19 @@ static int try_every_order(struct search *search)
 	bp_plan_state_clear(state);
 	ret = bp_plan_state_init(state, placement);
 	state->floor = floor;
-	return ret ? ret : bp_plan_search_small(state, search->order, search->count, 0);
+	return ret;
+}
+
+/* Room for nothing is not worth a move. */
+static int drop_useless_moves(struct search *search, const struct btrfs_policy_chunk **left)
+{
+	const struct bp_plan_state *state = search->state;
+
+	if (!state->now.moves || state->now.better)
+		return 0;
+	if (!*left)
+		*left = &state->placement->chunks[state->moves[0].chunk];
+	return start_over(search->state);
 }
 
 int bp_plan_search(struct bp_plan_state *state, const bool *fixed, bool partial,
@@ -336,12 +347,14 @@ int bp_plan_search(struct bp_plan_state *state, const bool *fixed, bool partial,
 		ret = move_all(&search);
 	if (!ret)
 		left = first_left(&search);
-	if (left && !(partial && state->now.moves)) {
+	if (!ret)
+		ret = drop_useless_moves(&search, &left);
+	if (!ret && left && !(partial && state->now.moves)) {
 		/* The reason depends on the current state, so ask before other orders are tried. */
 		*blocked = bp_plan_explain(state, left, missing);
 		ret = *blocked ? 0 : -ENOMEM;
 		if (!ret && search.count <= SMALL)
-			ret = try_every_order(&search);
+			ret = start_over(state) ?: bp_plan_search_small(state, search.order, search.count, 0);
 		if (ret > 0) {
 			free(bp_steal(*blocked));
 			*missing = ret = 0;

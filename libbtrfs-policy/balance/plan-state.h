@@ -42,6 +42,7 @@ struct bp_tally {
 	uint64_t slack;			/* bytes that metadata can still take */
 	uint64_t metadata_free;		/* bytes free in metadata chunks */
 	size_t made, moves, spaces;	/* entries of the arrays of the state */
+	size_t better;			/* moves but those that only make room */
 };
 
 struct bp_move {
@@ -67,6 +68,7 @@ struct bp_plan_state {
 	uint32_t best_stripes[BTRFS_POLICY_KINDS][BP_PROFILES];
 	uint32_t best_off[BTRFS_POLICY_KINDS][BP_PROFILES];
 	uint64_t *free_spaces;		/* two for each candidate, of the step under way */
+	bool makes_room;		/* the step under way: only that */
 	enum btrfs_policy_kind short_kind; /* with BP_NO_SPARE */
 	uint64_t short_slack;		/* with BP_NO_SLACK: bytes below the floor */
 };
@@ -83,7 +85,8 @@ uint32_t bp_profile_index(uint64_t type);
 
 /*
  * plan-move.c: BP_MOVABLE, the reason why not, or -ENOMEM.  `settle`: accept a second
- * choice for a chunk on a device that excludes it.  `before` receives the state for
+ * choice for a chunk on a device that excludes it, and a place as good as the old one
+ * if that makes room.  `before` receives the state for
  * bp_plan_move_back(), to be called for the last move first.
  */
 int bp_plan_move(struct bp_plan_state *state, uint32_t chunk, bool settle,

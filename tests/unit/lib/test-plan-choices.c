@@ -97,6 +97,43 @@ static void a_second_choice_is_shared(void **state)
 	free_plan(&planned);
 }
 
+/*
+ * One SSD is full, each chunk has its second copy on a disk, and another SSD was added.
+ * The first chunk makes room: it goes to the new SSD and a disk, the others to both SSDs.
+ */
+static void one_makes_room_on_a_full_ssd(void **state)
+{
+	struct planned planned;
+
+	fake_init(&fake, FAKE_STOCK);
+	fake_add_device(&fake, 8 * GiB + 20 * MiB, DISK_METADATA, false);
+	fake_add_device(&fake, 20 * GiB, DISK_DATA, true);
+	fake_add_device(&fake, 20 * GiB, DISK_METADATA, false);
+	for (unsigned int i = 0; i < 8; i++)
+		fake_add_chunk(&fake, METADATA | RAID1, GiB, 1000 * MiB, 2, 1, 2);
+	make_plan(&planned, 0);
+	assert_null(btrfs_policy_plan_blocked(planned.plan));
+	assert_order(&planned, "mmmmmmmm");
+	assert_int_equal(summary(&planned)->misplaced, 8);
+	free_plan(&planned);
+}
+
+/* The disk that gets the copy is as bad as the other, and nothing gets a better place. */
+static void room_for_nothing_is_not_made(void **state)
+{
+	struct planned planned;
+
+	fake_init(&fake, FAKE_STOCK);
+	fake_add_device(&fake, GiB + 20 * MiB, DISK_METADATA, false);
+	fake_add_device(&fake, 20 * GiB, DISK_DATA, true);
+	fake_add_device(&fake, GiB + 20 * MiB, DISK_METADATA, false);
+	fake_add_chunk(&fake, METADATA | RAID1, GiB, 1000 * MiB, 2, 1, 2);
+	make_plan(&planned, 0);
+	assert_non_null(btrfs_policy_plan_blocked(planned.plan));
+	assert_order(&planned, "");
+	free_plan(&planned);
+}
+
 /* They are placed as well as possible, though not on first choices. */
 static void best_possible_placement_is_no_reason(void **state)
 {
@@ -358,6 +395,8 @@ int main(void)
 		cmocka_unit_test(data_in_the_way_goes_before_system),
 		cmocka_unit_test(metadata_waits_for_the_best_place),
 		cmocka_unit_test(a_second_choice_is_shared),
+		cmocka_unit_test(one_makes_room_on_a_full_ssd),
+		cmocka_unit_test(room_for_nothing_is_not_made),
 		cmocka_unit_test(best_possible_placement_is_no_reason),
 		cmocka_unit_test(nothing_joins_a_second_choice_without_need),
 		cmocka_unit_test(no_better_place_is_none),

@@ -290,37 +290,57 @@ static void carry_out(unsigned int round, const struct btrfs_policy_plan *plan)
 
 /* ---- No order at all? --------------------------------------------------- */
 
-static bool better_place(const struct sim_chunk *made, const struct sim_chunk *old, bool excluded)
+/* Is the chunk on a device of the first choice that has no space for another stripe? */
+static bool in_the_way(const struct sim_chunk *old)
+{
+	bool found = false;
+
+	for (int i = 0; i < old->stripes; i++) {
+		const struct sim_device *device = &sim.devices[old->devices[i]];
+
+		found |= !sim_rank(device, old->kind) &&
+			 sim_offer(device, old->kind, old->stripe_length) < old->stripe_length;
+	}
+	return found;
+}
+
+/* 2 better, 1 as good, but it makes room, 0 neither */
+static int better_place(const struct sim_chunk *made, const struct sim_chunk *old, bool excluded)
 {
 	int made_off = sim_off_first(&sim, made) * sim_rules[made->profile].per_device;
 	int old_off = sim_off_first(&sim, old) * sim_rules[old->profile].per_device;
 
-	return !made_off || excluded || made_off * old->stripes < old_off * made->stripes;
+	if (!made_off || excluded || made_off * old->stripes < old_off * made->stripes)
+		return 2;
+	return made_off * old->stripes == old_off * made->stripes && in_the_way(old);
 }
 
-/* Move a chunk by the rules that bind the planner; false: they do not allow it. */
-static bool move_by_the_rules(int index, uint64_t floor)
+/* Move a chunk by the rules that bind the planner: as better_place(); 0: they do not allow it. */
+static int move_by_the_rules(int index, uint64_t floor)
 {
 	bool excluded = sim_excluded(&sim, &sim.chunks[index]);
 	struct safety before = look(-1);
-	int made = sim.chunk_count;
+	int made = sim.chunk_count, worst = 2;
 
 	if (!sim_misplaced(&sim, &sim.chunks[index]) ||
 	    !sim_empty(&sim, index, SIM_FILL_RIGHT, sim_below))
-		return false;
-	for (; made < sim.chunk_count; made++)
-		if (!better_place(&sim.chunks[made], &sim.chunks[index], excluded))
-			return false;
-	if (!as_safe(before, look(index), floor))
-		return false;
+		return 0;
+	for (; made < sim.chunk_count; made++) {
+		int better = better_place(&sim.chunks[made], &sim.chunks[index], excluded);
+
+		worst = better < worst ? better : worst;
+	}
+	if (!worst || !as_safe(before, look(index), floor))
+		return 0;
 	sim_remove(&sim, index);
-	return as_safe(before, look(-1), floor);
+	return as_safe(before, look(-1), floor) ? worst : 0;
 }
 
-static bool some_order_works(const int *chunks, int count, uint64_t floor)
+/* At least one has to get a better place. */
+static bool some_order_works(const int *chunks, int count, uint64_t floor, bool better)
 {
 	struct sim *keep = malloc(sizeof(sim));
-	bool found = true;
+	bool found = better;
 
 	for (int i = 0; i < count; i++)
 		found = found && (sim.chunks[chunks[i]].gone ||
@@ -329,8 +349,10 @@ static bool some_order_works(const int *chunks, int count, uint64_t floor)
 	if (found && rounds == 1)
 		describe();
 	for (int i = 0; !found && i < count; i++) {
-		if (!sim.chunks[chunks[i]].gone && move_by_the_rules(chunks[i], floor))
-			found = some_order_works(chunks, count, floor);
+		int moved = sim.chunks[chunks[i]].gone ? 0 : move_by_the_rules(chunks[i], floor);
+
+		if (moved)
+			found = some_order_works(chunks, count, floor, better || moved == 2);
 		if (found && rounds == 1)
 			print_message("# from behind: chunk %d\n", chunks[i]);
 		sim = *keep;
@@ -353,7 +375,7 @@ static bool check_refusal(unsigned int round, const struct btrfs_policy_plan *pl
 			return false;
 		chunks[count++] = i;
 	}
-	if (some_order_works(chunks, count, btrfs_policy_plan_summary(plan)->slack_floor))
+	if (some_order_works(chunks, count, btrfs_policy_plan_summary(plan)->slack_floor, false))
 		fail_msg("seed %u: '%s', but an order works", round,
 			 btrfs_policy_plan_blocked(plan));
 	return true;
