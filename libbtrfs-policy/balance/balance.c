@@ -365,8 +365,8 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 		*fate_of(run, chunk->logical) = DEFERRED;
 		return rescan(run);
 	}
-	/* Each run would end at the same chunk, so leave it and go on. */
-	if (ret == -EIO) {
+	/* Each run would end at the same chunk, so leave it and go on; -EUCLEAN: what was read is wrong. */
+	if (ret == -EIO || ret == -EUCLEAN) {
 		if (!run->unreadable++)
 			run->first_unreadable = chunk->logical;
 		*fate_of(run, chunk->logical) = MOVED;
@@ -423,9 +423,9 @@ static int check_unreadable(struct run *run, int err)
 		others = bp_format(" and %llu more", (unsigned long long)run->unreadable - 1);
 	run->report->end = BTRFS_POLICY_END_FAILED;
 	return bp_error(run->fs, -EIO,
-			"cannot move chunk %llu%s of '%s': a block could not be read or written; run 'btrfs scrub start -B %s', restore or delete the files that the kernel's log names, then run it again",
+			"cannot move chunk %llu%s of '%s': a block could not be read or written; run 'btrfs scrub start -B' on it, restore or delete the files that the kernel's log names, then run it again",
 			(unsigned long long)run->first_unreadable, others ? others : "",
-			run->fs->mount_point, run->fs->mount_point);
+			run->fs->mount_point);
 }
 
 static int move_all(struct run *run)

@@ -60,8 +60,8 @@ static int resume(struct btrfs_policy_fs *fs, uint64_t chunk, bool *paused)
 	struct btrfs_ioctl_balance_args args = { .flags = BTRFS_BALANCE_RESUME };
 	int ret = fs->ops->balance(fs->backend, &args);
 
-	/* Another process resumed it, or space is short: the plan moves other chunks first. */
-	if (ret == -ENOTCONN || ret == -EINPROGRESS || ret == -ENOSPC)
+	/* Another process resumed it, or it cannot be moved: the plan moves other chunks first. */
+	if (ret == -ENOTCONN || ret == -EINPROGRESS || ret == -ENOSPC || ret == -EIO)
 		return 0;
 	*paused = args.state & BTRFS_BALANCE_STATE_PAUSE_REQ;
 	if (ret == -ECANCELED)

@@ -63,6 +63,7 @@ int bp_fs_switch(struct btrfs_policy_fs *fs, const struct bp_backend *ops, void 
 
 /* mount.c */
 int bp_find_target(struct btrfs_policy_fs *fs, const char *target, char **mount_point);
+bool bp_is_out_of_reach(int ret);
 
 /* devices.c */
 int bp_devices_read(struct btrfs_policy_fs *fs, const struct btrfs_ioctl_fs_info_args *info);

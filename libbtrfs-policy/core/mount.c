@@ -98,6 +98,12 @@ static bool is_elsewhere(int ret)
 	return ret == -EINVAL || ret == -ENOENT || ret == -ENOTTY || ret == -ENXIO;
 }
 
+/* In a place where we cannot go, or below a network file system without its server. */
+bool bp_is_out_of_reach(int ret)
+{
+	return ret == -ENOTDIR || ret == -EACCES || ret == -ESTALE || ret == -ENOTCONN;
+}
+
 static int probe_mount(struct btrfs_policy_fs *fs, struct search *search,
 			 const char *target)
 {
@@ -220,9 +226,7 @@ static int list_mount(struct btrfs_policy_fs *fs, char **paths, char (*fsids)[BP
 	size_t i = 0;
 	int ret = identify(fs, target, 0, fsid, label, &has_device, &read_only);
 
-	/* Or in a place where we cannot go. */
-	if (is_elsewhere(ret) || ret == -ENOTDIR || ret == -EACCES || ret == -ESTALE ||
-	    ret == -ENOTCONN)
+	if (is_elsewhere(ret) || bp_is_out_of_reach(ret))
 		return 0;
 	if (ret == -ENOMEM)
 		return bp_nomem(fs);

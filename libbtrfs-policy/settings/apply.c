@@ -356,6 +356,7 @@ void bp_signals_defer(sigset_t *old)
 	sigaddset(&ending, SIGINT);
 	sigaddset(&ending, SIGTERM);
 	sigaddset(&ending, SIGHUP);
+	sigaddset(&ending, SIGQUIT);
 	pthread_sigmask(SIG_BLOCK, &ending, old);
 }
 

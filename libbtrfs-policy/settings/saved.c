@@ -290,9 +290,9 @@ static int try_open(struct btrfs_policy_fs *fs, const char *bdi)
 	target = bp_format("UUID=%s", fsid);
 	if (!target)
 		return bp_nomem(fs);
-	/* The mount is in the table a little later than in sysfs. */
+	/* The mount is in the table a little later than in sysfs; others may be out of reach. */
 	ret = btrfs_policy_fs_open(fs, target);
-	return ret == -ENOENT ? -EAGAIN : ret;
+	return ret == -ENOENT || bp_is_out_of_reach(ret) ? -EAGAIN : ret;
 }
 
 BP_PUBLIC int btrfs_policy_fs_open_bdi(struct btrfs_policy_fs *fs, const char *bdi,

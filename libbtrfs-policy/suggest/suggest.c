@@ -206,8 +206,8 @@ static int note_copies(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestio
 		return 0;
 	if (metadata->copies == metadata->dev_stripes && !metadata->parity)
 		return note(suggestion,
-			    bp_format("metadata is %s: it is lost with the SSD that has it; with two SSDs, 'btrfs balance start -mconvert=raid1 %s' puts a copy on each",
-				      metadata->name, fs->mount_point));
+			    bp_format("metadata is %s: it is lost with the SSD that has it; with two SSDs, 'btrfs balance start -mconvert=raid1 <path>' puts a copy on each",
+				      metadata->name));
 	if (suggestion->fast < metadata->devs_min)
 		return note(suggestion,
 			    bp_format("metadata is %s and needs %u SSDs: with %u, copies stay on hard disks, and commits wait for them",

@@ -540,7 +540,7 @@ static void no_signal_arrives_amid_a_change(void **state)
 	static const struct wanted wanted[] = {
 		{ "readahead", 0, "8M" }, { "role", 1, "metadata-only" }, { "role", 3, "data-only" },
 	};
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
 	for (unsigned int i = 0; i < 4 * BP_ARRAY_SIZE(numbers); i++) {
 		struct btrfs_policy_changes *changes;

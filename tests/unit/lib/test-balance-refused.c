@@ -360,7 +360,7 @@ static void remounted_meanwhile(void **state)
 }
 
 /* The others are moved, it is tried once, and at the end it is named. */
-static void an_unreadable_chunk_is_left(void **state)
+static void is_left(int error)
 {
 	const uint64_t light = fake.chunks[2].logical;
 	struct result result;
@@ -368,7 +368,7 @@ static void an_unreadable_chunk_is_left(void **state)
 
 	snprintf(name, sizeof(name), "chunk %llu of", (unsigned long long)light);
 	fake.balance_special = 1;
-	fake.balance_result = -EIO;
+	fake.balance_result = error;
 	result = run(NULL, 0);
 	assert_int_equal(result.ret, -EIO);
 	assert_int_equal(result.report.end, BTRFS_POLICY_END_FAILED);
@@ -378,6 +378,13 @@ static void an_unreadable_chunk_is_left(void **state)
 	assert_has(result.error, name);
 	assert_has(result.error, "btrfs scrub start -B");
 	assert_has(result.text, "1 chunk stays misplaced");
+}
+
+static void an_unreadable_chunk_is_left(void **state)
+{
+	is_left(-EIO);
+	setup(NULL);
+	is_left(-EUCLEAN);
 }
 
 /* The read error is the reason, not the read-only mount that it led to. */

@@ -414,6 +414,9 @@ static void resumed_by_somebody_else(void **state)
 	fake.resume_result = -ENOTCONN;
 	assert_int_equal(run(NULL, 0).ret, 0);
 	leave(0);
+	fake.resume_result = -EIO;	/* it can be read no more, others can be moved */
+	assert_int_equal(run(NULL, 0).ret, 0);
+	leave(0);
 	fake.resume_result = -EPERM;
 	assert_int_equal(run(NULL, 0).ret, -EPERM);
 }

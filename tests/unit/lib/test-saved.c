@@ -182,6 +182,13 @@ static void a_mount_is_waited_for(void **state)
 	fake.mount_scans = 20;
 	assert_int_equal(open_bdi("btrfs-1", 10), 0);
 	assert_int_equal(fake.naps, 19);
+	fake.mount_scans = 0;
+	fake.naps = 0;
+	fake.calls = 0;
+	fake.fail_at = 3;
+	fake.fail_with = -ENOTCONN;	/* FUSE is gone, there is another mount */
+	assert_int_equal(open_bdi("btrfs-1", 10), 0);
+	assert_int_equal(fake.naps, 1);
 	fake.mount_scans = 1000;
 	assert_int_equal(open_bdi("btrfs-1", 10), -ETIMEDOUT);
 	assert_int_equal(open_bdi("btrfs-2", 10), -ENODEV);
