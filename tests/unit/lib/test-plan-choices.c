@@ -126,8 +126,31 @@ static void room_for_nothing_is_not_made(void **state)
 	fake_init(&fake, FAKE_STOCK);
 	fake_add_device(&fake, GiB + 20 * MiB, DISK_METADATA, false);
 	fake_add_device(&fake, 20 * GiB, DISK_DATA, true);
+	fake_add_device(&fake, 20 * GiB, DISK_DATA, true);
 	fake_add_device(&fake, GiB + 20 * MiB, DISK_METADATA, false);
-	fake_add_chunk(&fake, METADATA | RAID1, GiB, 1000 * MiB, 2, 1, 2);
+	fake_add_chunk(&fake, METADATA | RAID1, GiB, 900 * MiB, 2, 1, 2);
+	make_plan(&planned, 0);
+	assert_non_null(btrfs_policy_plan_blocked(planned.plan));
+	assert_order(&planned, "");
+	free_plan(&planned);
+}
+
+/*
+ * The SSD is all but full, so a new system chunk goes to the disks that the old one is
+ * on: it makes no room there, though metadata leaves the third disk.
+ */
+static void a_place_as_bad_is_none(void **state)
+{
+	struct planned planned;
+
+	fake_init(&fake, FAKE_STOCK);
+	fake_add_device(&fake, 2 * GiB + 16 * MiB, DISK_METADATA, false);
+	fake_add_device(&fake, 20 * GiB, DISK_DATA, true);
+	fake_add_device(&fake, 20 * GiB, DISK_DATA, true);
+	fake_add_device(&fake, 20 * GiB, DISK_DATA_ONLY, true);
+	fake_add_chunk(&fake, METADATA, 2 * GiB, GiB, 1, 1);
+	fake_add_chunk(&fake, METADATA, GiB, 20 * MiB, 1, 4);
+	fake_add_chunk(&fake, SYSTEM | RAID1, 8 * MiB, 16384, 2, 2, 3);
 	make_plan(&planned, 0);
 	assert_non_null(btrfs_policy_plan_blocked(planned.plan));
 	assert_order(&planned, "");
@@ -397,6 +420,7 @@ int main(void)
 		cmocka_unit_test(a_second_choice_is_shared),
 		cmocka_unit_test(one_makes_room_on_a_full_ssd),
 		cmocka_unit_test(room_for_nothing_is_not_made),
+		cmocka_unit_test(a_place_as_bad_is_none),
 		cmocka_unit_test(best_possible_placement_is_no_reason),
 		cmocka_unit_test(nothing_joins_a_second_choice_without_need),
 		cmocka_unit_test(no_better_place_is_none),
