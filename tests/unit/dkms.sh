@@ -15,7 +15,7 @@ sed -i -e "s|^archive=.*|archive=$T/archive|" -e "s|^store=.*|store=$T/store|" "
 sed -i -e "s|^state=.*|state=$T/state|" -e "s|^archive=.*|archive=$T/original_module|" \
 	-e "s|^modules=.*|modules=$T/modules|" "$T/src/kernels"
 # At first no firmware asks for signatures.
-sed -i -e "s|^state=.*|state=$T/firmware|" -e "s|/var/lib/dkms/mok|$T/mok|" -e "s|/etc/dkms|$T/etc|g" \
+sed -i -e "s|^state=.*|state=$T/firmware|" -e "s|^lockdown=.*|lockdown=$T/lockdown|" -e "s|^enforced=.*|enforced=$T/enforced|" -e "s|/var/lib/dkms/mok|$T/mok|" -e "s|/etc/dkms|$T/etc|g" \
 	"$T/src/secure-boot"
 : >"$T/archive"
 echo linux >"$T/from"
@@ -81,6 +81,20 @@ done
 echo linux-6.12 >"$T/from"
 kernels 6.12.9-1 6.12.9-1
 is "$did" 'install ' 'the kernel 6.12 of Debian 12 is one of the distribution'
+
+# Who would load an unsigned module, or one that is signed by DKMS?
+loads() {	# "FIRMWARE SIG_ENFORCE LOCKDOWN"
+	local firmware=$1 enforced=$2 lockdown=$3
+	printf "\\6\\0\\0\\0\\$firmware" >"$T/firmware"
+	echo "$enforced" >"$T/enforced"
+	echo "$lockdown" >"$T/lockdown"
+	"$T/src/secure-boot" signed "$kernel" >"$T/said" 2>&1
+}
+try 'without Secure Boot nothing has to be signed' loads 0 N '[none] integrity confidentiality'
+refuse 'but with module.sig_enforce no key helps' loads 0 Y '[none] integrity confidentiality'
+try 'which is said' grep -F 'module.sig_enforce or lockdown' "$T/said"
+refuse 'nor with lockdown' loads 0 N 'none [integrity] confidentiality'
+rm "$T"/{enforced,lockdown}
 
 printf '\6\0\0\0\1' >"$T/firmware"
 fake mokutil </dev/null
