@@ -11,9 +11,14 @@ from machine import Finding, MNT
 MIB = 1 << 20
 
 
-def space_without(m, before, devids, resized=None):
+def space_without(m, before, devids):
     """Could the chunks of these devices find space on the others?  None, or why
-    it is short.  By kind; with a margin of one chunk."""
+    it is short.  Loads and roles that change may have put a chunk there since."""
+    return lacking(m, before, devids) or lacking(m, machine.chunk_tree(), devids)
+
+
+def lacking(m, before, devids):
+    """By kind; with a margin of one chunk."""
     writable = [d for d in m.present() if d not in devids]
     for kind in ('mixed', 'metadata', 'data', 'system'):
         for profile in before.profiles(kind):
@@ -147,8 +152,6 @@ class Remove(Step):
             return 'a cancel is left over'
         if m.swap and 'busy' in result.out.lower():
             return 'swap file'
-        if m.loose and 'Input/output error' not in result.out:
-            return 'roles change' if no_space(result) else None
         return None
 
     def failed(self, m, a, result):
