@@ -149,6 +149,11 @@ initramfs_fails() {
 	try "$1: … with what to do" says "then: $src/initramfs $kernel"
 	try "$1: … the kernel keeps its stock module" not_served
 	try "$1: … in the initramfs too" initramfs_is_stock
+	made_up "$1"
+	fake update-initramfs <<<'exit 0'
+	kernels install "$kernel"
+	try "$1: update-initramfs makes none: that is said" says "initrd.img-$kernel was not made anew"
+	try "$1: … and the kernel keeps its stock module" not_served
 }
 
 # PATH without the host's tools for an initramfs.
