@@ -365,7 +365,7 @@ static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
 		*fate_of(run, chunk->logical) = DEFERRED;
 		return rescan(run);
 	}
-	/* Each run would end at the same chunk, so leave it and go on; -EUCLEAN: what was read is wrong. */
+	/* Each run would end at the same chunk, so leave it and go on. */
 	if (ret == -EIO || ret == -EUCLEAN) {
 		if (!run->unreadable++)
 			run->first_unreadable = chunk->logical;

@@ -324,7 +324,7 @@ static int start_over(struct bp_plan_state *state)
 	return ret;
 }
 
-/* Room for nothing is not worth a move. */
+/* Drops moves that made room if no other chunk used it. */
 static int drop_useless_moves(struct search *search, const struct btrfs_policy_chunk **left)
 {
 	const struct bp_plan_state *state = search->state;

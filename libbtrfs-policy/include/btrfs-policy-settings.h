@@ -178,8 +178,8 @@ struct btrfs_policy_change {
  * All values are checked first.  Roles of all devices go to the kernel in one
  * step, or one by one if it has no call for that.  If a write fails, earlier ones are
  * put back; if even that fails, the error names the settings that stayed changed.
- * Values that match already are not written.  SIGINT, SIGTERM and SIGHUP are blocked in
- * the calling thread from the first write to the last.
+ * Values that match already are not written.  SIGINT, SIGTERM, SIGHUP and SIGQUIT are
+ * blocked in the calling thread from the first write to the last.
  *
  * Return: 0; -EINVAL, -ENODEV, -EOPNOTSUPP, -EROFS, -EPERM, -EACCES, -EBUSY,
  * -EIO (also: the kernel took a value and then shows another one), -ENOMEM.

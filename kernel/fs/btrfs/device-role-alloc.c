@@ -243,7 +243,7 @@ void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 /*
  * Allocate a chunk for a tree block that has found no space, also on devices that
  * exclude it. Without this the transaction is aborted: its space was reserved, or
- * came from the global reserve, which may be used up or larger than what is left.
+ * came from the global reserve, which may be exhausted, or exceed the space left.
  */
 bool btrfs_device_role_last_resort(const struct btrfs_root *root, u64 flags)
 {

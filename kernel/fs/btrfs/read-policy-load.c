@@ -103,7 +103,7 @@ static u64 btrfs_read_sum_ns(u64 in_flight, const struct btrfs_read_speed *speed
 u64 btrfs_read_wait_ns(const struct btrfs_read_load *load, const struct btrfs_read_speed *speed,
 		       u64 now_ns)
 {
-	const u64 in_flight = atomic64_read_acquire(&load->in_flight);	/* before since_ns */
+	const u64 in_flight = atomic64_read_acquire(&load->in_flight);	/* load since_ns after it */
 	const u64 since_ns = READ_ONCE(load->since_ns);
 	const u64 ns = btrfs_read_sum_ns(in_flight, speed);
 

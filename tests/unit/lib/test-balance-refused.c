@@ -272,21 +272,33 @@ static void paused_meanwhile(void **state)
 	assert_int_equal(fake.balances, 2);
 }
 
-/* An interrupted balance: other chunks may free space for it. */
-static void refused_when_it_is_finished(void **state)
+/*
+ * An interrupted balance that somebody else resumed, or whose chunk has no space or a
+ * block that cannot be read: others are moved.
+ */
+static void not_finished(int error)
 {
 	struct result result;
 
+	setup(NULL);
+	refusals = 0;
 	fake.interrupted.flags = BTRFS_BALANCE_METADATA;
 	fake.interrupted.meta.flags = BTRFS_BALANCE_ARGS_VRANGE;
 	fake.interrupted.meta.vstart = chunks.full;
 	fake.interrupted.meta.vend = chunks.full + 1;
 	fake.refuses = full_once;
-	fake.resume_result = -ENOSPC;
+	fake.resume_result = error;
 	result = run(NULL, 0);
 	assert_int_equal(result.ret, 0);
 	assert_int_equal(result.report.relocated, 4);
 	assert_int_equal(misplaced_now(), 0);
+}
+
+static void refused_when_it_is_finished(void **state)
+{
+	not_finished(-ENOTCONN);
+	not_finished(-ENOSPC);
+	not_finished(-EIO);
 }
 
 /* ---- Too few devices ---------------------------------------------------- */
