@@ -311,6 +311,7 @@ enum btrfs_policy_misplaced bp_classify(struct bp_candidate *candidates, size_t 
 {
 	struct btrfs_role_chunk where = {};
 	struct btrfs_role_profile limits;
+	uint64_t useful;
 
 	for (uint32_t i = 0; i < chunk->stripes; i++) {
 		const struct bp_candidate *candidate =
@@ -329,11 +330,13 @@ enum btrfs_policy_misplaced bp_classify(struct bp_candidate *candidates, size_t 
 	if (!where.other)
 		return BTRFS_POLICY_PLACED;
 	set_limits(&limits, candidates, count, chunk->type);
-	/* A device is vacant if its free space can hold the chunk's bytes of one device. */
+	/* Vacant: holds the chunk's bytes of one device, and would be preferred for a new one. */
+	useful = bp_worthwhile(candidates, count, chunk->type);
 	for (size_t i = 0; i < count; i++)
 		where.vacant += candidates[i].writeable &&
 				candidates[i].free_space >=
 					chunk->stripe_length * limits.dev_stripes &&
+				bp_candidate_free_space_for(&candidates[i], chunk->type) >= useful &&
 				rank_of(&candidates[i], chunk->type) == BTRFS_ROLE_RANK_FIRST &&
 				!is_on(chunk, candidates[i].devid, chunk->stripes);
 	return btrfs_role_misplaced(&where, &limits) ? BTRFS_POLICY_ON_SECOND_CHOICE :

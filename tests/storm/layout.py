@@ -59,6 +59,10 @@ class Device:
     def free(self):
         return max(0, self.total - self.used)
 
+    def kept(self, kind):
+        """Bytes that only system chunks may take."""
+        return min(self.total // 10, 16 << 20) if self.role.startswith('metadata') and kind != 'system' else 0
+
 
 class Chunk:
     def __init__(self, start, item):
@@ -156,9 +160,11 @@ class Layout:
         bytes_each = c.stripe_bytes() * c.profile.stripes
         other = ranks.count(1)
         if other:
+            useful = self.useful(c, writable)
             vacant = sum(1 for d in writable
                          if d in self.devices and rank(self.devices[d].role, c.kind) == 0 and
-                         self.devices[d].free() >= bytes_each and d not in c.devids())
+                         self.devices[d].free() >= max(bytes_each, useful + self.devices[d].kept(c.kind)) and
+                         d not in c.devids())
             if not c.profile.striped:
                 other = min(other, vacant)
             else:
@@ -166,6 +172,12 @@ class Layout:
                 if usable - usable % c.profile.step < c.profile.least:
                     other = 0
         return (ranks.count(None) + other) * bytes_each
+
+    def useful(self, c, writable):
+        """Bytes a device of the first choice must offer to be preferred."""
+        first = sum(self.devices[d].total for d in writable
+                    if d in self.devices and rank(self.devices[d].role, c.kind) == 0)
+        return min({'data': 256 << 20, 'metadata': 64 << 20, 'system': 32 << 20}[c.kind], first // 10) * c.profile.stripes
 
     def space(self, kind, profile, writable, less=()):
         """Bytes of new chunks of the kind that fit, by a plain simulation."""

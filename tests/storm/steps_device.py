@@ -63,11 +63,13 @@ def short_of_space(m, before):
             largest = max(c.length for c in before.chunks.values() if c.kind == kind)
             if before.space(kind, profile, m.present()) < largest + (64 << 20):
                 return '%s is short of space' % kind
-    # Data that is moved may take what was left for the chunk that takes the place of the last one.
+    # Data that is moved may take what was left for the chunk that takes the place of the last one,
+    # and a metadata chunk that roles want elsewhere what data needs.
     now = machine.chunk_tree()
-    for profile in now.profiles('metadata'):
-        if now.space('metadata', profile, m.present()) < 64 << 20:
-            return 'metadata has become short of space'
+    for kind in ('metadata', 'data'):
+        for profile in now.profiles(kind):
+            if now.space(kind, profile, m.present()) < 64 << 20:
+                return '%s has become short of space' % kind
     # An extent of fallocate is moved whole, and a chunk has a tenth of its first choice at most.
     if not m.ballast:
         return writable_kinds(m, before)

@@ -31,6 +31,10 @@ static inline struct btrfs_inode *btrfs_iget_inode(u64 ino, struct btrfs_root *r
 
 #define btrfs_iget	btrfs_iget_inode
 
+/* The older page_cache_ra_unbounded() takes the lock. */
+#define filemap_invalidate_lock_shared(mapping)		((void)(mapping))
+#define filemap_invalidate_unlock_shared(mapping)	((void)(mapping))
+
 /* The older function does without the last argument. */
 #define btrfs_readahead_tree_block(info, bytenr, owner, generation, level, key) \
 	btrfs_readahead_tree_block(info, bytenr, owner, generation, level)

@@ -14,7 +14,7 @@
 #include "transaction.h"
 #include "volumes.h"
 
-/* All of the profile but the limits of the chunk's size. */
+/* The limits of the chunk's size are those of a large filesystem. */
 void btrfs_device_role_profile(const struct btrfs_fs_info *fs_info, u64 bg_flags,
 			       struct btrfs_role_profile *profile)
 {
@@ -31,6 +31,8 @@ void btrfs_device_role_profile(const struct btrfs_fs_info *fs_info, u64 bg_flags
 		.dev_stripes = attr->dev_stripes,
 		.ncopies = attr->ncopies,
 		.nparity = attr->nparity,
+		.max_stripe = bg_flags & BTRFS_BLOCK_GROUP_SYSTEM ? SZ_32M : SZ_1G,
+		.max_chunk = SZ_1G,
 	};
 	if (bg_flags & BTRFS_BLOCK_GROUP_SYSTEM)
 		profile->devs_max = min_t(u32, profile->devs_max,
@@ -179,8 +181,6 @@ bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early)
 	chunk.other = class & PLACEMENT_OTHER;
 	chunk.excluded = class & PLACEMENT_EXCLUDED;
 	btrfs_device_role_profile(bg->fs_info, bg->flags, &profile);
-	profile.max_stripe = SZ_1G;
-	profile.max_chunk = SZ_1G;
 	return btrfs_role_pass_over(&chunk, &profile,
 				    count_usable(bg->fs_info, &profile, chunk.excluded ?
 						 BTRFS_ROLE_RANK_LAST : BTRFS_ROLE_RANK_FIRST));

@@ -188,9 +188,9 @@ static bool is_on(const struct btrfs_chunk_map *map, const struct btrfs_device *
 	return false;
 }
 
-/* First choice devices outside of the chunk with @bytes unallocated. */
-static u32 count_vacant(struct btrfs_fs_info *fs_info,
-			const struct btrfs_chunk_map *map, u64 bytes)
+/* First choice devices outside of the chunk that have @bytes and would be preferred. */
+static u32 count_vacant(struct btrfs_fs_info *fs_info, const struct btrfs_chunk_map *map,
+			u64 bytes, u64 useful)
 {
 	const struct btrfs_device *device;
 	u32 vacant = 0;
@@ -199,7 +199,8 @@ static u32 count_vacant(struct btrfs_fs_info *fs_info,
 	list_for_each_entry(device, &fs_info->fs_devices->alloc_list, dev_alloc_list)
 		vacant += btrfs_device_role_rank(fs_info, device, map->type) ==
 				BTRFS_ROLE_RANK_FIRST &&
-			  device->total_bytes >= device->bytes_used + bytes &&
+			  device->total_bytes >= device->bytes_used + max(bytes, useful +
+				btrfs_device_role_system_space(fs_info, device, map->type)) &&
 			  !is_on(map, device);
 	return vacant;
 }
@@ -215,7 +216,7 @@ static u64 misplaced_bytes(struct btrfs_fs_info *fs_info, const struct btrfs_chu
 	btrfs_device_role_count_chunk(fs_info, map, &chunk);
 	bytes = map->stripe_size * profile.dev_stripes;
 	if (chunk.other)
-		chunk.vacant = count_vacant(fs_info, map, bytes);
+		chunk.vacant = count_vacant(fs_info, map, bytes, btrfs_role_useful_bytes(&profile));
 	return btrfs_role_misplaced(&chunk, &profile) * bytes;
 }
 
@@ -233,8 +234,7 @@ ssize_t btrfs_misplaced_bytes_show(struct kobject *kobj, struct kobj_attribute *
 	struct btrfs_fs_info *fs_info = space_info->fs_info;
 	struct btrfs_fs_devices *fs_devices = fs_info->fs_devices;
 	struct btrfs_chunk_map *map;
-	u64 next = 0;
-	u64 bytes = 0;
+	u64 next = 0, bytes = 0;
 
 	/* Sub groups are a part of the primary one here. */
 	if (space_info->subgroup_id != BTRFS_SUB_GROUP_PRIMARY)

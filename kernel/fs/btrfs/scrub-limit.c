@@ -46,7 +46,10 @@ void btrfs_scrub_throttle(struct btrfs_scrub_bucket *bucket, const struct btrfs_
 /* Requests that the disk has completed for its other partitions, such as swap. */
 static unsigned long scrub_foreign_requests(struct block_device *bdev)
 {
-	return part_stat_read_accum(bdev_whole(bdev), ios) - part_stat_read_accum(bdev, ios);
+	const unsigned long all = part_stat_read_accum(bdev_whole(bdev), ios);
+
+	/* Those completed between the two reads make it less, never more. */
+	return all - part_stat_read_accum(bdev, ios);
 }
 
 /*
@@ -62,7 +65,7 @@ bool btrfs_scrub_makes_way(struct btrfs_device *dev)
 		return false;
 
 	foreign = scrub_foreign_requests(dev->bdev);
-	if (foreign != dev->scrub_foreign_requests) {
+	if ((long)(foreign - dev->scrub_foreign_requests) > 0) {
 		dev->scrub_foreign_requests = foreign;
 		WRITE_ONCE(dev->scrub_others_jiffies, jiffies);
 	}

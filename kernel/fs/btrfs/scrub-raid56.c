@@ -316,8 +316,8 @@ static void scrub_lead_scan(struct scrub_scan *scan)
 
 	while (!should_cancel_scrub(leader->sctx)) {
 		const bool pause = atomic_read(&fs_info->scrub_pause_req);
-		/* What a commit frees in a writeable block group can be used again afterwards. */
-		const u32 keep = pause && leader->bg_writeable ? 0 : scan->ring_size - 1;
+		/* What a commit frees can be trimmed or used again afterwards. */
+		const u32 keep = pause ? 0 : scan->ring_size - 1;
 
 		while (scan->started - scan->finished > keep)
 			scrub_finish_full_stripe(scan);

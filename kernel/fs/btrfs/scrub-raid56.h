@@ -20,8 +20,6 @@ struct scrub_member {
 	struct btrfs_device *dev;
 	struct btrfs_scrub_bucket *bucket;
 	bool readonly;
-	/* The block group could not be made read-only. */
-	bool bg_writeable;
 	/* The first full stripe that is not read for it, U32_MAX while it takes part. */
 	u32 end;
 	int error;

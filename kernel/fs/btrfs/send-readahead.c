@@ -279,7 +279,9 @@ static void readahead_extent(struct send_readahead *ra, struct send_extent *exte
 	DEFINE_READAHEAD(ractl, NULL, &file_ra, extent->inode->i_mapping,
 			 extent->offset >> PAGE_SHIFT);
 	/* No more than that: what follows is read in its own place, or not at all. */
+	filemap_invalidate_lock_shared(ractl.mapping);
 	page_cache_ra_unbounded(&ractl, DIV_ROUND_UP(extent->bytes, PAGE_SIZE), 0);
+	filemap_invalidate_unlock_shared(ractl.mapping);
 }
 
 /*

@@ -6,6 +6,8 @@
 
 #include "sim.h"
 
+#define MiB (1024ULL * 1024)
+
 /* ---- Verdicts ----------------------------------------------------------- */
 
 static int own_devices(const struct sim *sim, const struct sim_chunk *chunk, int rank, bool least)
@@ -49,10 +51,12 @@ bool sim_misplaced(const struct sim *sim, const struct sim_chunk *chunk)
 		return false;
 	for (int i = 0; i < sim->device_count; i++) {
 		const struct sim_device *device = &sim->devices[i];
-		uint64_t part = chunk->stripe_length * rules->per_device + 1024 * 1024;
+		uint64_t part = chunk->stripe_length * rules->per_device + MiB;
+		uint64_t kept = sim_kept(device, chunk->kind);
+		uint64_t useful = sim_useful(sim, chunk->kind, chunk->profile) + (kept > MiB ? kept : MiB);
 
-		vacant += !sim_rank(device, chunk->kind) && sim_free(device) >= part &&
-			  !has_stripe_on(chunk, i);
+		vacant += !sim_rank(device, chunk->kind) && !has_stripe_on(chunk, i) &&
+			  sim_free(device) >= (part > useful ? part : useful);
 	}
 	if (rules->devs_max)
 		return vacant;

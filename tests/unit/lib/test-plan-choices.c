@@ -136,10 +136,10 @@ static void room_for_nothing_is_not_made(void **state)
 }
 
 /*
- * The SSD is all but full, so a new system chunk goes to the disks that the old one is
- * on: it makes no room there, though metadata leaves the third disk.
+ * The SSD is all but full, so a new system chunk would go to the disks that the old one
+ * is on: it is placed correctly, and does not keep metadata from leaving the third disk.
  */
-static void a_place_as_bad_is_none(void **state)
+static void an_ssd_all_but_full_is_no_better_place(void **state)
 {
 	struct planned planned;
 
@@ -152,8 +152,9 @@ static void a_place_as_bad_is_none(void **state)
 	fake_add_chunk(&fake, METADATA, GiB, 20 * MiB, 1, 4);
 	fake_add_chunk(&fake, SYSTEM | RAID1, 8 * MiB, 16384, 2, 2, 3);
 	make_plan(&planned, 0);
-	assert_non_null(btrfs_policy_plan_blocked(planned.plan));
-	assert_order(&planned, "");
+	assert_null(btrfs_policy_plan_blocked(planned.plan));
+	assert_int_equal(summary(&planned)->misplaced, 1);
+	assert_order(&planned, "m");
 	free_plan(&planned);
 }
 
@@ -420,7 +421,7 @@ int main(void)
 		cmocka_unit_test(a_second_choice_is_shared),
 		cmocka_unit_test(one_makes_room_on_a_full_ssd),
 		cmocka_unit_test(room_for_nothing_is_not_made),
-		cmocka_unit_test(a_place_as_bad_is_none),
+		cmocka_unit_test(an_ssd_all_but_full_is_no_better_place),
 		cmocka_unit_test(best_possible_placement_is_no_reason),
 		cmocka_unit_test(nothing_joins_a_second_choice_without_need),
 		cmocka_unit_test(no_better_place_is_none),
