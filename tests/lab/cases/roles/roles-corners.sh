@@ -150,14 +150,12 @@ try 'all but full: mount' lab_mount /dev/labdc
 try 'all but full: data on the SSD' btrfs -q device policy tag data-only 2 "$LAB_MNT"
 try 'all but full: metadata on the disk' btrfs -q device policy tag metadata-only 1 "$LAB_MNT"
 fallocate -l 320M "$LAB_MNT/f"
-try 'all but full: none of it on the SSD' btrfs balance start --force -m "$LAB_MNT"
 taken=$(btrfs --format json device policy usage "$LAB_MNT" | jq '[.[keys[1]].devices[] | select(.devid == 2) | .size - .unallocated] | add')
 try 'all but full: 25 MiB' btrfs filesystem resize "2:$((taken + (25 << 20)))" "$LAB_MNT"
 try 'all but full: the disk prefers data' btrfs -q device policy tag data-preferred 1 "$LAB_MNT"
 try 'all but full: the SSD prefers metadata' btrfs -q device policy tag metadata-preferred 2 "$LAB_MNT"
 is "$(misplaced)" '0 0' 'all but full: nothing is misplaced'
 is "$(said)" 0 'all but full: usage says so, too'
-try 'all but full: nothing to move' btrfs balance --preferred-metadata "$LAB_MNT"
 try 'all but full: more space' btrfs filesystem resize 2:max "$LAB_MNT"
 is "$(said)" "$(($(misplaced | tr ' ' +)))" 'all but full: with space, as much as usage says'
 in_range "$(cat "$space/system/misplaced_bytes")" 1 $((32 << 20)) 'all but full: the system chunk is misplaced'
