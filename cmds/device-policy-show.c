@@ -59,6 +59,17 @@ static const struct column device_columns[] = {
 	[DEVICE_RATE] = { "rotation-rate", "Rotation rate", COLUMN_NO_TABLE | COLUMN_HIDE_EMPTY },
 };
 
+/* A policy that is saved without a parameter is shown with its default one. */
+static bool is_in_force(const struct btrfs_policy_change *change)
+{
+	size_t length = strlen(change->new_value);
+
+	if (strncmp(change->old_value, change->new_value, length))
+		return false;
+	return !change->old_value[length] ||
+	       (change->old_value[length] == ':' && !strchr(change->new_value, ':'));
+}
+
 static void set_saved(struct btrfs_policy_fs *fs, struct cell *record)
 {
 	_cleanup_(request) struct btrfs_policy_request *request = NULL;
@@ -72,7 +83,7 @@ static void set_saved(struct btrfs_policy_fs *fs, struct cell *record)
 	for (size_t i = 0; in_force && i < btrfs_policy_changes_count(changes); i++) {
 		const struct btrfs_policy_change *change = btrfs_policy_changes_at(changes, i);
 
-		in_force = strcmp(change->old_value, change->new_value) == 0;
+		in_force = is_in_force(change);
 	}
 	if (ret == -ENOENT || btrfs_policy_saved_path(fs, &path)) {
 		record_set_text(record, FS_SAVED_TEXT, "no");

@@ -6,8 +6,10 @@
 #include <fcntl.h>
 #include <libmount.h>
 #include <libudev.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 
 #include "backend/linux.h"
 #include "core/base.h"
@@ -115,6 +117,7 @@ int bp_linux_mount_of(void *self, const char *path, char **target, char **fstype
 	BP_CLEANUP(mnt_unref_table_at_end) struct libmnt_table *table = NULL;
 	_cleanup_free_ char *real = realpath(path, NULL);
 	struct libmnt_fs *entry = NULL;
+	struct statfs stfs;
 	struct statx st;
 	int ret;
 
@@ -129,11 +132,12 @@ int bp_linux_mount_of(void *self, const char *path, char **target, char **fstype
 		entry = find_mount_id(table, st.stx_mnt_id);
 	if (!entry)
 		entry = mnt_table_find_mountpoint(table, real, MNT_ITER_BACKWARD);
-	if (!entry)
+	/* A chroot is on one that is in no table, with unknown options, if its mount point is above. */
+	if (!entry && (statfs(real, &stfs) < 0 || (uint32_t)stfs.f_type != BTRFS_SUPER_MAGIC))
 		return -ENODEV;
-	*ignores_roles = !mnt_fs_get_option(entry, "nodevice_roles", NULL, NULL);
-	*target = strdup(mnt_fs_get_target(entry));
-	*fstype = strdup(mnt_fs_get_fstype(entry) ? mnt_fs_get_fstype(entry) : "unknown");
+	*ignores_roles = entry && !mnt_fs_get_option(entry, "nodevice_roles", NULL, NULL);
+	*target = strdup(entry ? mnt_fs_get_target(entry) : real);
+	*fstype = strdup(!entry ? "btrfs" : mnt_fs_get_fstype(entry) ?: "unknown");
 	if (*target && *fstype)
 		return 0;
 	free(bp_steal(*target));

@@ -87,24 +87,17 @@ static int write_all(int fd, const char *text)
 	return fsync(fd) < 0 ? -errno : 0;
 }
 
-static int open_dir(int *dir)
-{
-	if (mkdir(BP_SAVED_DIR, 0755) < 0 && errno != EEXIST)
-		return -errno;
-	*dir = open(BP_SAVED_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return *dir < 0 ? -errno : 0;
-}
-
 /*
  * Of two programs that read a file, put their lines into it and write it, one would
  * lose its lines.  Where the file system knows no locks that is how it is.
  */
 int bp_linux_saved_lock(void *self, int *lock)
 {
-	int ret = open_dir(lock);
-
-	if (ret)
-		return ret;
+	if (mkdir(BP_SAVED_DIR, 0755) < 0 && errno != EEXIST)
+		return -errno;
+	*lock = open(BP_SAVED_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*lock < 0)
+		return -errno;
 	while (flock(*lock, LOCK_EX) < 0 && errno == EINTR)
 		;
 	return 0;
@@ -154,16 +147,38 @@ static int put_in_place(int dir, const char *new, const char *name)
 	return ret;
 }
 
+/* The folder of a file, and its name there.  A link stays, and has to lead to a file. */
+static int open_target(const char *path, int *dir, char **name)
+{
+	_cleanup_free_ char *real = realpath(path, NULL);
+	char *slash, letter;
+
+	if (!real && errno != ENOENT)
+		return -errno;
+	if (!real && readlink(path, &letter, 1) >= 0)
+		return -ENOENT;
+	if (!real)
+		real = strdup(path);
+	slash = real ? strrchr(real, '/') : NULL;
+	*name = slash ? strdup(slash + 1) : NULL;
+	if (!*name)
+		return -ENOMEM;
+	*slash = '\0';
+	*dir = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return *dir < 0 ? -errno : 0;
+}
+
 int bp_linux_saved_write(void *self, const char *fsid, const char *text)
 {
-	_cleanup_free_ char *name = bp_format("%s.conf", fsid);
+	_cleanup_free_ char *path = bp_format(BP_SAVED_DIR "/%s.conf", fsid);
+	_cleanup_free_ char *name = NULL;
 	_cleanup_free_ char *new = bp_format(".%s.conf.%ld", fsid, (long)getpid());
 	_cleanup_close_ int dir = -1;
 	int ret;
 
-	if (!name || !new)
+	if (!path || !new)
 		return -ENOMEM;
-	ret = open_dir(&dir);
+	ret = open_target(path, &dir, &name);
 	if (ret)
 		return ret;
 	ret = write_new(dir, name, new, text);

@@ -93,7 +93,12 @@ static int check_one(struct btrfs_policy_fs *fs, const struct btrfs_policy_addit
 
 	if (!ret)
 		ret = fs->ops->probe_new(fs->backend, addition->path, &signature);
-	addition->signature = signature;
+	/* One that was overwritten before the kernel refused the device is still told. */
+	if (signature || !addition->wiped) {
+		free((char *)addition->signature);
+		addition->signature = signature;
+		addition->wiped = false;
+	}
 	if (ret == -ENOTBLK)
 		return bp_error(fs, -EINVAL, "cannot add '%s': it is not a block device", addition->path);
 	if (ret == -EBUSY)
@@ -144,7 +149,6 @@ static int check_again(struct btrfs_policy_fs *fs, struct btrfs_policy_additions
 	for (size_t i = from; !ret && i < additions->count; i++) {
 		uint64_t number = additions->numbers[i];
 
-		free((char *)additions->list[i].signature);
 		ret = check_one(fs, additions, i, flags);
 		if (!ret && additions->numbers[i] != number)
 			ret = bp_error(fs, -ENODEV,
@@ -162,7 +166,8 @@ static int find_added(struct btrfs_policy_fs *fs, struct btrfs_policy_addition *
 {
 	int ret = btrfs_policy_fs_refresh(fs);
 
-	for (size_t i = 0; !ret && i < fs->device_count; i++) {
+	/* One that was missing may have got this path again; a new one has the highest devid. */
+	for (size_t i = fs->device_count; !ret && i-- > 0;) {
 		const struct btrfs_policy_device *device = &fs->devices[i].pub;
 		uint64_t number;
 
@@ -184,7 +189,7 @@ static int add_one(struct btrfs_policy_fs *fs, struct btrfs_policy_addition *add
 {
 	int ret = 0;
 
-	if (addition->signature)
+	if (addition->signature && !addition->wiped)
 		ret = fs->ops->wipe(fs->backend, addition->path);
 	if (ret)
 		return bp_failed(fs, ret, "cannot add '%s': cannot overwrite the %s on it",
@@ -223,25 +228,42 @@ static int no_tick(void *user)
 	return 0;
 }
 
+/* Has another operation begun after the wait?  One that has ended again counts once. */
+static bool was_outrun(struct btrfs_policy_fs *fs, bool *before)
+{
+	bool can_wait, first = !*before;
+	int ret = bp_exclusive_check(fs, &can_wait);
+
+	*before = !ret;
+	return ret ? ret == -EBUSY && can_wait : first;
+}
+
 static int add_all(struct btrfs_policy_fs *fs, struct btrfs_policy_additions *additions,
 		    unsigned int flags)
 {
-	for (size_t i = 0; i < additions->count; i++) {
+	bool outrun = false;
+
+	for (size_t i = 0; i < additions->count;) {
 		bool can_wait;
 		sigset_t old;
-		int ret = bp_exclusive_check(fs, &can_wait);
+		int ret = bp_exclusive_wait(fs, flags & BTRFS_POLICY_ENQUEUE, no_tick, NULL);
 
-		if (ret == -EBUSY)
-			ret = can_wait ? bp_exclusive_wait(fs, flags & BTRFS_POLICY_ENQUEUE, no_tick, NULL) : 0;
+		/* A balance that is paused, or becomes so meanwhile, keeps no device from being added. */
+		if (ret == -EBUSY && bp_exclusive_check(fs, &can_wait) == -EBUSY && !can_wait)
+			ret = 0;
 		if (!ret)
 			ret = check_again(fs, additions, i, flags);
-		/* A signal ends the process between two devices, not between overwriting and adding. */
-		bp_signals_defer(&old);
-		if (!ret)
-			ret = add_one(fs, &additions->list[i], additions->numbers[i]);
-		pthread_sigmask(SIG_SETMASK, &old, NULL);
 		if (ret)
 			return tell_rest(fs, ret, additions);
+		/* A signal ends the process between two devices, not between overwriting and adding. */
+		bp_signals_defer(&old);
+		ret = add_one(fs, &additions->list[i], additions->numbers[i]);
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		if (ret == -EBUSY && was_outrun(fs, &outrun) && flags & BTRFS_POLICY_ENQUEUE)
+			continue;
+		if (ret)
+			return tell_rest(fs, ret, additions);
+		i++;
 	}
 	return 0;
 }

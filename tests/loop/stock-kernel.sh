@@ -98,6 +98,7 @@ mounted -d raid1 -m raid1 || result 1 'make the file system that commands are re
 is "$("$btrfs_policy" --format json device policy show "$dir/mnt" | jq -c '.[keys[1]][0] | [.enforced, .kernel]')" \
 	'[false,"stock"]' 'show: not enforced, stock kernel'
 before=$(types_on_disk)
+is "$before" '0 0 0 0' 'no role is on disk'
 policy_file=/sys/fs/btrfs/$(findmnt -no UUID "$dir/mnt")/read_policy
 policy_before=$(cat "$policy_file")
 ends 2 /sys/fs/btrfs/features/read_policy_roundrobin 'set roundrobin: status 2, names the file' \
@@ -115,7 +116,17 @@ ends 0 '' 'usage -c: nothing misplaced' "$btrfs_policy" device policy usage -c "
 if command -v setpriv >/dev/null; then
 	ends 1 'ermi' 'usage without permission' \
 		setpriv --reuid 65534 --clear-groups "$btrfs_policy" device policy usage "$dir/mnt"
+else
+	skip 'usage without permission: no setpriv'
 fi
+# To rescue a system, its subvolume becomes the root: its mount point is above that, so no table has it.
+build=$(realpath "$top_builddir")
+# shellcheck disable=SC2016 # for the other shell
+in_chroot='cd "$1" && mkdir -p usr proc sys dev ".$2" && ln -s usr/bin usr/lib usr/lib64 . &&
+	for i in usr proc sys dev "${2#/}"; do mount --rbind "/$i" "$i" || exit; done && exec chroot . "$3" device policy show /'
+btrfs -q subvolume create "$dir/mnt/root" || result 1 'a subvolume'
+ends 0 '' 'show: the root is no mount point' \
+	unshare -m bash -c "$in_chroot" - "$dir/mnt/root" "$build" "$build/cmds/btrfs-policy"
 # By its UUID one that can be written to is taken, and what is hidden below another mount is passed over.
 uuid=$(findmnt -no UUID "$dir/mnt")
 mkdir "$dir/writable" "$dir/hidden"

@@ -251,6 +251,64 @@ static void checked_again_after_another(void **state)
 	assert_false(result.wiped[1]);
 }
 
+/* Another operation begins after the check, and the kernel refuses the device. */
+static void outrun(struct fake *machine)
+{
+	machine->busy_scans = 6;
+	machine->on_write = NULL;
+}
+
+static void another_operation_comes_first(void **state)
+{
+	struct result result;
+
+	for (int waits = 0; waits <= 1; waits++) {
+		setup(NULL);
+		fake.on_write = outrun;
+		fake.add_fails_at = 1;
+		fake.add_result = -EBUSY;
+		result = add(BTRFS_POLICY_ROLE_METADATA_ONLY,
+			     BTRFS_POLICY_FORCE | (waits ? BTRFS_POLICY_ENQUEUE : 0));
+		assert_int_equal(result.ret, waits ? 0 : -EBUSY);
+		assert_int_equal(fake.device_count, waits ? 6 : 4);
+		assert_true(result.wiped[0]);
+		if (!waits) {
+			assert_has(result.error, "'device add' is running");
+			assert_has(result.error, "the ext4 on '/dev/fake5' has been overwritten");
+		}
+	}
+}
+
+static void refuse_again(struct fake *machine)
+{
+	machine->add_fails_at = machine->add_calls + 1;
+}
+
+/* Nothing runs, and the kernel says so each time. */
+static void busy_without_a_reason(void **state)
+{
+	fake.signatures[5] = NULL;
+	fake.on_write = refuse_again;
+	fake.add_result = -EBUSY;
+	assert_int_equal(add(BTRFS_POLICY_ROLE_METADATA_ONLY, BTRFS_POLICY_ENQUEUE).ret, -EBUSY);
+	assert_int_equal(fake.add_calls, 2);
+}
+
+static void pause_it(struct fake *machine)
+{
+	machine->busy_name = "balance paused";
+}
+
+static void a_balance_is_paused_meanwhile(void **state)
+{
+	fake.busy_name = "balance";
+	fake.busy_scans = 100;
+	fake.on_nap = pause_it;
+	assert_int_equal(add(BTRFS_POLICY_ROLE_METADATA_ONLY,
+			     BTRFS_POLICY_ENQUEUE | BTRFS_POLICY_FORCE).ret, 0);
+	assert_int_equal(fake.device_count, 6);
+}
+
 static unsigned int signals, halves;
 
 static void interrupt(struct fake *machine)
@@ -316,7 +374,8 @@ int main(void)
 		TEST(checked_again_after_a_wait), TEST(checked_again_after_another), TEST(nth_call_fails), TEST(read_only_is_refused_first),
 		TEST(a_seed_takes_roles_that_exclude_nothing), TEST(write_protected_is_no_seed),
 		TEST(roles_of_a_seed_need_a_device_first),
-		TEST(no_signal_arrives_amid_a_device),
+		TEST(no_signal_arrives_amid_a_device), TEST(another_operation_comes_first),
+		TEST(busy_without_a_reason), TEST(a_balance_is_paused_meanwhile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,6 +52,13 @@ chmod 600 "$conf"
 try 'save over an edited file' $policy set roundrobin --readahead 16M --save "$LAB_MNT"
 is "$(grep -c '^# mine$\|^rot-penalty=7$\|^readahead = 16777216$' "$conf") $(stat -c %a "$conf")" '3 600' \
 	'comments, other lines and the mode stay'
+mv "$conf" /tmp/kept && ln -s /tmp/kept "$conf"
+try 'save over a link' $policy set roundrobin --readahead 8M --save "$LAB_MNT"
+is "$(readlink "$conf") $(grep -c '^# mine$\|^readahead = 8388608$' /tmp/kept)" '/tmp/kept 2' 'the link stays, its file is written'
+rm /tmp/kept
+is "$($policy set pid --save "$LAB_MNT" 2>/tmp/said; echo $?) $(now)" '1 roundrobin 8388608' 'a link to nowhere: refused, nothing changes'
+rm "$conf"
+try 'save again' $policy set roundrobin --readahead 16M --rot-penalty 7 --save "$LAB_MNT"
 try 'mount again' again
 mkdir -p /tmp/second
 try 'mounted twice' mount --bind "$LAB_MNT" /tmp/second
