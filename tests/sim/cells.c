@@ -87,6 +87,7 @@ static const struct workload {
 	{ "rand1", RANDOM, 1, 4, 1 },
 	{ "rand4", RANDOM, 1, 4, 4 },
 	{ "rand32", RANDOM, 1, 4, 32 },
+	{ "rand128", RANDOM, 1, 4, 128 },
 	{ "rand8x1", RANDOM, 8, 4, 1 },
 	{ "rand256k", RANDOM, 1, 256, 4 },
 	{ "mix1", MIX, 1, 4, 4 },
@@ -105,10 +106,10 @@ static const char * const cells[] = {
 	"2hdd-loaded: seq1 seq3 rand1 rand32",
 	"3hdd-loaded: seq1 seq3 small3 rand1 rand32",
 	"2hdd+ssd: seq1 seq2 seq4 seq8 small3 rand1 rand32 mix1",
-	"hdd+ssd: seq1 seq2 rand1 rand32",
-	"ssd+nvme: seq1 seq2 seq8 dio1 rand1 rand32",
+	"hdd+ssd: seq1 seq2 rand1 rand32 rand128",
+	"ssd+nvme: seq1 seq2 seq8 dio1 rand1 rand32 rand128",
 	"2ssd: seq1 seq2 dio1 rand1 rand32",
-	"2nvme: seq1 seq2 dio1 rand1 rand32",
+	"2nvme: seq1 seq2 dio1 rand1 rand32 rand128",
 };
 
 struct result { double value, beside; };

@@ -39,4 +39,7 @@ cell 2hdd+ssd/mix1 0.97 7 'the best rival'
 cell ssd+nvme/seq1 1.1
 cell ssd+nvme/rand32 1.01
 cell 2nvme/rand32 1.2
+cell hdd+ssd/rand128 0.97
+cell ssd+nvme/rand128 1.01
+cell 2nvme/rand128 1.2
 done_testing

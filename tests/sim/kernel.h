@@ -79,7 +79,6 @@ extern struct task_struct *current;
 u64 ktime_get_ns(void);
 #define HZ		100
 #define jiffies		((unsigned long)(ktime_get_ns() / (10 * NSEC_PER_MSEC)))
-static inline void msleep(unsigned int ms) { (void)ms; }
 
 enum { REQ_OP_READ, REQ_OP_WRITE, REQ_RAHEAD = 1 << 19 };
 enum { BIO_REMAPPED, BTRFS_DEV_STATE_MISSING };

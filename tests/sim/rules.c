@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What holds for every choice of the read policy, and the rules that its page states.  Prints TAP. */
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "sim.h"
@@ -360,12 +361,33 @@ static void seldom(const char *kinds)
 	ok(btrfs_read_has_rested(load, kinds[0] == 's'), "writes do not keep it from being tried again");
 	c = charge(&map, 0, 700 * SIM_MIB, 4096);
 	pick(&map, 700 * SIM_MIB, &len);
-	ok(!load->guess.seek_ns, "only when it is idle");
+	ok(!load->guess_ns, "only when it is idle");
 	atomic64_sub_return_release(c.load, &load->in_flight);
 	load->last_end = map.stripes[0].physical + 6 * SIM_MIB;
-	ok(pick(&map, 6 * SIM_MIB, &len) == 0 && load->guess.seek_ns, "then it is");
+	ok(pick(&map, 6 * SIM_MIB, &len) == 0 && load->guess_ns, "then it is");
 	done(&map, 0, 300 * SIM_MIB, 4096, 10 * NSEC_PER_MSEC, REQ_OP_READ, 0);
 	ok(load->seek_ns < 30 * NSEC_PER_MSEC, "a try that is fast tells that it is well again");
+}
+
+/* Flash is left for a disk only while it answers nothing. */
+static void hung_flash(void)
+{
+	struct btrfs_chunk_map map;
+	struct btrfs_read_charge c;
+	u64 len = 4096;
+
+	fresh(1, 2, "sh");
+	map = map_of(2, BTRFS_BLOCK_GROUP_DATA);
+	sim_now += NSEC_PER_SEC;
+	c = charge(&map, 0, 0, 4096);
+	sim_now += 50 * NSEC_PER_MSEC;
+	ok(pick(&map, SIM_MIB, &len) == 0, "flash that is a little late is not left");
+	sim_now += 100 * NSEC_PER_MSEC;
+	ok(pick(&map, 2 * SIM_MIB, &len) == 1, "flash that answers nothing for an eighth second is");
+	done(&map, 0, 3 * SIM_MIB, 4096, 100 * NSEC_PER_USEC, REQ_OP_WRITE, 0);
+	ok(pick(&map, 4 * SIM_MIB, &len) == 0, "until it answers, if only a write");
+	atomic64_sub_return_release(c.load, &disks[0].dev.read_load.in_flight);
+	ok(offsetof(struct btrfs_read_load, slots) <= 64, "figures are in one cache line");
 }
 
 /* A drive answers from its own cache what it read ahead before. */
@@ -514,6 +536,7 @@ int main(void)
 	seldom("ss");
 	cached();
 	flash_comes_back();
+	hung_flash();
 	rare_samples();
 	refused_readahead();
 	stalled();

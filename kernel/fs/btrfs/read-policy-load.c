@@ -6,7 +6,6 @@
  */
 
 #include <linux/blkdev.h>
-#include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/math64.h>
 #include <linux/timekeeping.h>
@@ -105,8 +104,12 @@ u64 btrfs_read_wait_ns(const struct btrfs_read_load *load, const struct btrfs_re
 {
 	const u64 in_flight = atomic64_read_acquire(&load->in_flight);	/* load since_ns after it */
 	const u64 since_ns = READ_ONCE(load->since_ns);
+	const s32 late = (u32)jiffies - READ_ONCE(load->alive);
 	const u64 ns = btrfs_read_sum_ns(in_flight, speed);
 
+	/* Flash does many at once, and is late if it has answered nothing for an eighth second. */
+	if (in_flight && !speed->rot && late > HZ / 8)
+		return max(ns, (u64)late * (NSEC_PER_SEC / HZ));
 	if (!in_flight || !speed->rot || now_ns < since_ns)
 		return ns;
 	return max(ns, now_ns - since_ns);
@@ -121,16 +124,6 @@ void btrfs_read_load_forget(struct btrfs_read_load *load)
 	WRITE_ONCE(load->timed[0], jiffies);
 	WRITE_ONCE(load->timed[1], jiffies);
 	memset(load->slots, 0, sizeof(load->slots));
-}
-
-/*
- * Wait until no completion can touch the device's counters anymore, it is about
- * to be freed.  The caller made sure that nothing new is sent to it.
- */
-void btrfs_read_load_drain(struct btrfs_device *device)
-{
-	while (atomic64_read_acquire(&device->read_load.in_flight))
-		msleep(20);
 }
 
 /* Add a request to the load of the device that it is about to be submitted to, if any. */
@@ -159,21 +152,22 @@ void btrfs_read_load_charge(const struct btrfs_read_policy_info *info, struct bt
 	/* Small reads of flash are so fast that the clock counts; once in a tick is enough. */
 	if (!single || (read && READ_ONCE(load->timed[single]) != (u32)jiffies))
 		charge->start_ns = ktime_get_ns();
-	if (!single && !atomic64_read(&load->in_flight))
-		WRITE_ONCE(load->since_ns, charge->start_ns);
+	if (!atomic64_read(&load->in_flight)) {
+		WRITE_ONCE(load->alive, jiffies);
+		WRITE_ONCE(load->since_ns, single ? load->since_ns : charge->start_ns);
+	}
 	ahead = atomic64_add_return(charge->load, &load->in_flight);
 	WRITE_ONCE(load->last_end, charge->end);
 	if (read)
 		WRITE_ONCE(load->reads, load->reads + 1);
 	if (!charge->start_ns)
 		return;
-	charge->guess_ns = 0;
-	if (read && READ_ONCE(load->guess.seek_ns)) {
-		charge->guess_ns = btrfs_read_sum_ns(charge->load, &load->guess);
-		WRITE_ONCE(load->guess.seek_ns, 0);
-	}
+	charge->guess_ns = read ? READ_ONCE(load->guess_ns) : 0;
+	if (charge->guess_ns)
+		WRITE_ONCE(load->guess_ns, 0);
 	if (!speed.rot)
-		charge->expected_ns = clamp_t(u64, btrfs_read_sum_ns(ahead, &speed), 1, U32_MAX);
+		charge->ahead = clamp_t(u64, div_u64(SEEK_ONE * btrfs_read_sum_ns(ahead, &speed),
+						     speed.seek_ns), 1, U32_MAX);
 }
 
 /* An average that moves by the @part of @all, and never to 0. */
@@ -274,8 +268,7 @@ void btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
 	    (charge->guess_ns && btrfs_read_recovered(load, &speed, charge, len, ns)))
 		;
 	else if (!len)
-		btrfs_read_learn_seek(load, &speed,
-				      div_u64(speed.seek_ns * ns, charge->expected_ns));
+		btrfs_read_learn_seek(load, &speed, div_u64(SEEK_ONE * ns, charge->ahead));
 	else if (speed.rot)
 		btrfs_read_learn_rot(load, &speed, charge->end - len, len, ns);
 	else
@@ -284,5 +277,6 @@ void btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
 	if (len)
 		WRITE_ONCE(load->since_ns, now);
 out:
+	WRITE_ONCE(load->alive, jiffies);
 	atomic64_sub_return_release(charge->load, &load->in_flight);
 }

@@ -196,7 +196,7 @@ void btrfs_read_policy_show_option(struct seq_file *seq, struct btrfs_fs_info *f
 	const struct btrfs_read_policy_choice dflt = btrfs_read_policy_get_default();
 	char text[POLICY_TEXT];
 
-	if (choice.policy != dflt.policy || (dflt.value && choice.value != dflt.value))
+	if (choice.policy != dflt.policy || choice.value != dflt.value)
 		seq_printf(seq, ",read_policy=%s", btrfs_read_policy_format(&choice, text));
 }
 

@@ -2,15 +2,13 @@
 /*
  * The roundrobin read policy: choice of the mirror.
  *
- * A read goes to the mirror where its own time, plus the time that it takes from
- * the tasks that use that device, is smallest:
+ * A read goes to the mirror where its own time, and what it takes from tasks there, is least:
  *
  *	cost = wait + own + harm + leave
  *
  *	wait	what is in flight there: seeks * S + bytes * X
  *	own	seek from the end of what was sent last, and transfer
- *	harm	for each other task with a lease: 2 * S, or the time of its run
- *		if that is less, and our transfer
+ *	harm	for each other task with a lease: 2 * S or the time of its run, and our transfer
  *	leave	what remains of our own slice on the device that we go on from
  *
  * S, the time of a seek, and X, the time to transfer a unit, are learnt from the requests that
@@ -472,6 +470,17 @@ static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 	return best;
 }
 
+/* What the read takes if the device is as fast as guessed. */
+static void btrfs_rr_note_guess(const struct btrfs_rr_pick *pick, const struct btrfs_rr_mirror *m)
+{
+	struct btrfs_read_load *load = btrfs_rr_load(pick, m);
+	u64 ns = btrfs_read_access_ns(&m->speed, load->last_end, btrfs_rr_pos(pick, m), pick->len);
+
+	if (!btrfs_read_is_single(&m->speed, pick->len))
+		ns += btrfs_read_transfer_ns(pick->len, m->speed.unit_ns);
+	WRITE_ONCE(load->guess_ns, min_t(u64, ns, U32_MAX));
+}
+
 /*
  * Choose one of the @nr stripes starting at @first, returns its index in the
  * chunk map.  It may be one that cannot be read when there is no other.
@@ -515,7 +524,7 @@ int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info, const struct btrfs_chu
 	pick.stream = !pick.nr_rot && !btrfs_read_is_single(&pick.mirrors[0].speed, pick.len);
 	best = pick.nr_rot ? btrfs_rr_pick_rot(&pick) : btrfs_rr_choose(&pick);
 	if (pick.mirrors[best].guess)
-		btrfs_rr_load(&pick, &pick.mirrors[best])->guess = pick.mirrors[best].speed;
+		btrfs_rr_note_guess(&pick, &pick.mirrors[best]);
 	if (pick.data)
 		req->len = min_t(u64, req->len, pick.len);
 	return pick.mirrors[best].index;

@@ -86,10 +86,12 @@ struct btrfs_read_load {
 	u32 reads;
 	/* The last tick in which a read told the speed, and a small read of flash. */
 	u32 timed[2];
+	/* The tick of the last completion, or when the first request came to an idle device. */
+	u32 alive;
+	/* What the next read takes if the guess is right on which it is sent here, 0 if on none. */
+	u32 guess_ns;
 	/* The last sample was no transfer: bios merged with it have no time of their own. */
 	bool merged;
-	/* The next read was sent here on this guess, 0 if on none. */
-	struct btrfs_read_speed guess;
 
 	struct btrfs_rr_slot slots[BTRFS_RR_SLOTS] ____cacheline_aligned_in_smp;
 } ____cacheline_aligned_in_smp;
@@ -101,10 +103,10 @@ struct btrfs_read_charge {
 	u64 end;
 	/* When it was sent, 0 if it is not timed. */
 	u64 start_ns;
-	/* On flash, which does many at once, the time expected for all that was ahead. */
-	u32 expected_ns;
+	/* On flash, which does many at once, all that was ahead in eighths of a seek. */
+	u32 ahead;
 	/* What it was guessed to take if the device has recovered, 0 if that is not asked. */
-	u64 guess_ns;
+	u32 guess_ns;
 };
 
 /* Settings, per filesystem. */
@@ -145,7 +147,6 @@ int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info, const struct btrfs_chu
 			   int first, int nr, struct btrfs_read_request *req);
 
 void btrfs_read_load_forget(struct btrfs_read_load *load);
-void btrfs_read_load_drain(struct btrfs_device *device);
 struct btrfs_read_speed btrfs_read_speed(const struct btrfs_device *device);
 u64 btrfs_read_transfer_ns(u64 bytes, u32 unit_ns);
 bool btrfs_read_is_single(const struct btrfs_read_speed *speed, u64 len);
