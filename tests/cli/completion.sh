@@ -86,7 +86,6 @@ bash_ours() {
 # The distribution's words are all there, and ours beside them.
 bash_theirs() {
 	local word
-	[ -r /usr/share/bash-completion/completions/btrfs ] || return 0
 	bash_is 'policy' btrfs device po && bash_is 'scrub' btrfs scr &&
 	bash_is '--preferred-metadata' btrfs balance --p || return 1
 	for word in add delete policy scan usage; do

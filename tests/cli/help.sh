@@ -110,11 +110,13 @@ groups() {
 }
 
 settings_are_options() {
-	local name
+	local name count=0
 	for name in $(listing '[s["name"] for s in d["settings"] if s["scope"] == "filesystem"]'); do
+		count=$((count + 1))
 		[ "$name" = read-policy ] || options_of "device policy set" | grep -qx -- "--$name" ||
 			{ echo "$name"; return 1; }
 	done
+	[ $count -ge 5 ]
 }
 
 # What the parser takes is what help, completion and manual say, both ways.
@@ -158,7 +160,6 @@ columns_are_compared() {
 }
 
 write_error() {
-	[ -c /dev/full ] || return 0
 	btrfs device policy show >/dev/full 2>"$T/err"
 	[ $? = 1 ] && grep -q '^ERROR: cannot write to standard output' "$T/err"
 }

@@ -15,10 +15,13 @@ machines="stock stock-tagged ours tagged preferred foreign upstream missing full
 
 # valid COMMAND...: where it prints anything, that is a document, checked later.
 valid() {
+	local status
 	for FAKE in $machines; do
 		export FAKE
 		count=$((count + 1))
 		btrfs --format json "$@" >"$T/$what.$count.$FAKE" 2>"$T/err" </dev/null
+		status=$?
+		[ $status -lt 126 ] || { echo "$FAKE: status $status: $*"; return 1; }
 		[ -s "$T/$what.$count.$FAKE" ] || rm "$T/$what.$count.$FAKE"
 	done
 }

@@ -95,10 +95,10 @@ streams() {
 	for who in "$real" "$A/btrfs"; do
 		printf 'not a stream' | "$who" receive --dump >"$T/out" 2>&1
 		echo "$? ${PIPESTATUS[*]}" >>"$T/statuses"
-		timeout -s TERM 0.2 "$who" receive --dump < <(sleep 1) >/dev/null 2>&1
+		timeout --preserve-status -s TERM 0.2 "$who" receive --dump < <(sleep 1) >/dev/null 2>&1
 		echo $? >>"$T/signals"
 	done
-	[ "$(sort -u "$T/statuses" | wc -l)" = 1 ] && [ "$(sort -u "$T/signals" | wc -l)" = 1 ]
+	[ "$(sort -u "$T/statuses" | wc -l)" = 1 ] && [ "$(sort -u "$T/signals")" = 143 ]
 }
 
 same_stdin() {

@@ -28,7 +28,7 @@ need_tools() {
 		command -v "$tool" >/dev/null || skip_all "no $tool; share/vm-packages lists what is wanted"
 	done
 	[ -n "$(ls "$build"/deb/btrfs-policy_*.deb 2>/dev/null)" ] ||
-		skip_all 'no packages; ./quickstart deb makes them'
+		bail_out 'no packages; ./quickstart deb makes them'
 }
 
 # begin NAME TOOL...: leaves $kernel, the newest that the suite offers, $root, a Debian with it, $version of the

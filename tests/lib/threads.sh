@@ -9,7 +9,7 @@ images=()
 if command -v mkfs.btrfs >/dev/null; then
 	images=("$T/a" "$T/b")
 	truncate -s 256M "${images[@]}"
-	mkfs.btrfs -q -f -m raid1 "${images[@]}" >/dev/null 2>&1 || images=()
+	mkfs.btrfs -q -f -m raid1 "${images[@]}" >/dev/null 2>&1 || bail_out 'mkfs.btrfs fails'
 fi
 
 # Where the kernel spreads addresses further than the sanitizer expects, not so here.

@@ -189,18 +189,22 @@ def loop(args, options, records=()):
         worker.start()
     for worker in workers:
         worker.join()
-    return summary(records, broken)
+    return summary(records, broken, os.path.exists(options.stock))
 
 
-def summary(records, broken):
+def summary(records, broken, stock):
     for text in broken:
         print('not ok - the lab: ' + text)
     bad = [r for r in records if counts_as_fault(r)]
     for n, record in enumerate(records, 1):
         word = 'not ok' if counts_as_fault(record) else 'ok'
-        print('%s %d - the history of seed %s%s' % (word, n, record['seed'],
-              ': ' + said(record['finding']) if record['finding'] else ''))
-    print('1..%d' % len(records))
+        text = ': ' + said(record['finding']).replace('#', '') if record['finding'] else ''
+        # What would have come after it was not tried.
+        text += ' # SKIP the stock kernel fails alike' if text and word == 'ok' else ''
+        print('%s %d - the history of seed %s%s' % (word, n, record['seed'], text))
+    if not stock:
+        print('ok %d - # SKIP the last mount by the stock kernel: it is not built' % (len(records) + 1))
+    print('1..%d' % (len(records) + (not stock)))
     steps = sum(len(r['words']) for r in records)
     done = sum(w['word'] == 'done' for r in records for w in r['words'])
     print('# %d histories, %d steps, %d of them done, %d findings' % (len(records), steps, done, len(bad)))

@@ -27,6 +27,8 @@ class History:
             self.state = json.load(file)
         self.model = Model(self.state['array'], self.state.get('model'))
         if not os.path.exists('/sys/fs/btrfs/features/device_role'):
+            if self.state.get('series'):
+                sys.exit('the kernel under test has no device roles')
             self.model.array['kernel'] = 'stock'
         self.log = machine.Log()
         self.done = self.state.get('done', 0)       # steps that were tried

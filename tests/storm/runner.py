@@ -46,6 +46,7 @@ class Options:
         else:
             self.kernel = kernel or kernel_path(os.environ.get('LAB_CONFIG', 'uml'))
         self.cpus = cpus
+        self.series = kernel is None    # ours has device roles; one that is named need not
         self.stock = kernel_path('uml-stock') if stock is None else stock
         # A fault that only a debug kernel sees must be looked for with a stock one of its kind.
         alike = '%s-stock/%s' % os.path.split(self.kernel)
@@ -71,7 +72,7 @@ def lines(path):
 def boot(options, state, folder, images, kernel):
     """One machine.  Returns (status, stderr)."""
     with open(folder + '/state.json', 'w') as file:
-        json.dump(state, file)
+        json.dump(dict(state, series=options.series and kernel == options.kernel), file)
     root = options.build + '/root/usr'
     command = [LAB, 'run', '--mem', options.mem, '--kernel', kernel, '--timeout', str(options.timeout),
                '--images', images, '--log', folder + '/console', '--share', folder,

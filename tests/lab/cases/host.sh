@@ -29,7 +29,8 @@ options+=(${words[@]+"${words[@]}"})
 
 kernel=$cache/${LAB_KERNEL:-6.12}/build-${LAB_CONFIG:-uml}/linux
 need "$kernel" "no lab kernel; ./quickstart builds it"
-need "$build/root/usr/bin/btrfs-policy" "the commands are not installed in $build/root; make check-lab does"
+[ -e "$build/root/usr/bin/btrfs-policy" ] ||
+	bail_out "no commands in $build/root/usr/bin; make check-lab installs them if configured with --prefix=/usr"
 build=$(realpath "$build")
 # The whole source tree: histories copy from it.
 options+=(--kernel "$kernel" --share "$(realpath "$here/../../..")" --share "$build"

@@ -90,7 +90,7 @@ cache=${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}/${LAB_KERNEL:-6.
 ours=$cache/build-${LAB_CONFIG:-uml}/linux stock=$cache/build-uml-stock/linux
 [ -x "$ours" ] || skip_all 'no lab kernel; ./quickstart builds it'
 [ -x "$stock" ] || skip_all 'no stock kernel for the lab; kernel/ktree build --stock uml'
-[ -x "$build/root/usr/bin/btrfs-policy" ] || skip_all 'the commands are not installed; make check-lab does'
+[ -x "$build/root/usr/bin/btrfs-policy" ] || bail_out 'no commands in build/root/usr/bin'
 tmp=$(mktemp -d "${TMPDIR:-/dev/shm}/stock.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 

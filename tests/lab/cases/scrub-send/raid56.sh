@@ -66,14 +66,15 @@ corrected() {
 # All devices at once. The stock kernel repairs data also while it checks parity, without
 # counting it, so its count depends on who comes first; all of it is the most it can be.
 repairs() {
-	local profile=$1 count=$2
+	local profile=$1 count=$2 made
 	local what="$profile, all devices damaged"
 
 	# shellcheck disable=SC2046
 	damaged "$profile" "$count" 65 13 $(seq "$count")
+	made_content "$count" "$work/before"
 	after "$what" "$count" --env TWICE=yes -- "$here/guest" scrub || return
 	restored "$what" 80
-	alike content "$what: content"
+	is "$(value patched content)" "$made" "$what: content"
 	alike status "$what: status"
 	is "$(value patched again | grep -o 'csum_errors:[0-9]*')" csum_errors:0 "$what: a second scrub finds nothing"
 	in_range "$(corrected patched counters)" "$(corrected stock counters)" 100000 "$what: counted, at least as many as by stock"
