@@ -63,8 +63,8 @@ try 'mount again' again
 mkdir -p /tmp/second
 try 'mounted twice' mount --bind "$LAB_MNT" /tmp/second
 is "$($policy restore --all)" 'read policy: pid -> roundrobin
-readahead: 4.00MiB -> 16.00MiB
-rotational penalty: 1 -> 7' 'restored once for two mounts'
+rotational penalty: 1 -> 7
+readahead: 4.00MiB -> 16.00MiB' 'restored once for two mounts'
 umount /tmp/second
 is "$(btrfs --format json device policy show "$LAB_MNT" | grep -c '"saved-in-force": true')" 1 'show says so'
 
