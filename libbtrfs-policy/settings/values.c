@@ -37,6 +37,20 @@ static const char *digits(const char *text, uint64_t *value)
 	return errno ? NULL : end;
 }
 
+/* With a suffix K, M or G, or without. */
+static bool bytes(const char *text, uint64_t *value)
+{
+	static const char suffixes[] = "KMG";
+	const char *rest = digits(text, value);
+	const char *suffix = rest && *rest ? strchr(suffixes, *rest & ~0x20) : NULL;
+	int shift = suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
+
+	if (!rest || (*rest && (!suffix || !*suffix || rest[1])) || *value > UINT64_MAX >> shift)
+		return false;
+	*value <<= shift;
+	return true;
+}
+
 /* ---- Read policies ------------------------------------------------------ */
 
 static size_t name_length(const char *word)
@@ -60,7 +74,9 @@ static bool offers(char **offered, const char *text)
 int bp_parse_choice(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
 		    const char *text, char **value)
 {
+	const char *colon = strchr(text, ':');
 	char **offered = NULL;
+	uint64_t number;
 	int ret = 0;
 
 	/* If the kernel lacks roundrobin the error names the kernel, not the word. */
@@ -70,7 +86,11 @@ int bp_parse_choice(struct btrfs_policy_fs *fs, const struct bp_setting *setting
 		ret = btrfs_policy_setting_values(fs, setting->pub.name, &offered);
 	if (ret)
 		return ret;
-	if (offers(offered, text)) {
+	if (offers(offered, text) && colon && bytes(colon + 1, &number)) {
+		/* The kernel takes suffixes, and shows plain bytes. */
+		ret = hand_out(fs, bp_format("%.*s:%llu", (int)(colon - text), text,
+					     (unsigned long long)number), value);
+	} else if (offers(offered, text)) {
 		ret = hand_out(fs, strdup(text), value);
 	} else {
 		ret = bp_error(fs, -EINVAL, "'%s' is no %s; this kernel offers:", text,
@@ -147,21 +167,12 @@ int bp_value_bool(const char *text, char **value)
 int bp_parse_readahead(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
 		       const char *text, char **value)
 {
-	static const char suffixes[] = "KMG";
 	uint64_t number;
-	const char *rest = digits(text, &number);
-	const char *suffix = rest && *rest ? strchr(suffixes, *rest & ~0x20) : NULL;
-	int shift = 0;
 
-	if (suffix && *suffix && !rest[1])
-		shift = 10 * (int)(suffix - suffixes + 1);
-	else if (!rest || *rest)
-		shift = -1;
-	if (shift < 0 || number > READAHEAD_MAX >> shift ||
-	    (number << shift) % READAHEAD_UNIT)
+	if (!bytes(text, &number) || number > READAHEAD_MAX || number % READAHEAD_UNIT)
 		return refuse(fs, setting, text,
 			      "a multiple of 4K up to 1G, such as 131072, 512K or 4M");
-	return hand_out(fs, bp_format("%llu", (unsigned long long)number << shift), value);
+	return hand_out(fs, bp_format("%llu", (unsigned long long)number), value);
 }
 
 char *bp_file_readahead(const char *value)

@@ -54,6 +54,7 @@ static const struct {
 	{ FAKE_STOCK, "read-policy", "devid", -EINVAL, NULL },
 	{ FAKE_UPSTREAM, "read-policy", "round-robin", 0, "round-robin:262144" },
 	{ FAKE_UPSTREAM, "read-policy", "round-robin:4096", 0, "round-robin:4096" },
+	{ FAKE_UPSTREAM, "read-policy", "round-robin:1M", 0, "round-robin:1048576" },
 	{ FAKE_UPSTREAM, "read-policy", "devid:2", 0, "devid:2" },
 	{ FAKE_UPSTREAM, "read-policy", "pid:2", -EINVAL, NULL },
 	{ FAKE_OURS, "rot-penalty", "0", 0, "0" },
