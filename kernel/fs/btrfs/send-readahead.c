@@ -85,8 +85,9 @@ struct send_readahead *btrfs_send_readahead_alloc(struct btrfs_root *root, bool 
 	ra->path = btrfs_alloc_path();
 	ra->leaves = btrfs_send_leaves_alloc(root);
 	ra->order = kvmalloc_array(max, sizeof(*ra->order), GFP_KERNEL);
-	/* 1/512 of memory, between 64 KiB and 16 MiB. */
-	ra->seen_order = ilog2(clamp_t(u64, memory >> 9, SZ_64K, SZ_16M) / sizeof(*ra->seen));
+	/* 1/512 of memory, or as large as the tree, between 64 KiB and 16 MiB. */
+	ra->seen_order = ilog2(clamp_t(u64, min(memory >> 9, btrfs_root_used(&root->root_item)),
+				       SZ_64K, SZ_16M) / sizeof(*ra->seen));
 	ra->seen = kvcalloc(1U << ra->seen_order, sizeof(*ra->seen), GFP_KERNEL);
 	if (!ra->path || !ra->leaves || !ra->order || !ra->seen) {
 		btrfs_send_readahead_free(ra);
@@ -153,8 +154,11 @@ bool btrfs_send_readahead_take(struct send_readahead *ra, u64 ino, bool *clean)
 	while (ra->nr && nth(ra, 0)->ino < ino)
 		drop_first(ra);
 	while (ra->nr && nth(ra, 0)->ino == ino) {
-		struct inode *inode;
+		struct inode *inode = nth(ra, 0)->inode;
 
+		/* Memory is short, perhaps that of a cgroup: it was read in vain. */
+		if (inode && nth(ra, 0)->clean && !inode->i_mapping->nrpages)
+			ra->max_batch_bytes = max_t(u64, ra->max_batch_bytes / 2, SZ_128K);
 		/* Only the extent that was read first has found the file as it was. */
 		was_clean |= nth(ra, 0)->clean;
 		inode = forget_first(ra);
@@ -312,7 +316,7 @@ void btrfs_send_readahead_move(struct send_readahead *ra, u64 ino)
 	sort(ra->order, nr, sizeof(*ra->order), compare_bytenr, NULL);
 	btrfs_send_leaves_read(ra->leaves, ra->order, nr, &ra->next);
 	blk_start_plug(&plug);
-	for (unsigned int n = 0; n < nr; n++)
+	for (unsigned int n = 0; n < nr && !fatal_signal_pending(current); n++)
 		readahead_extent(ra, ra->order[n]);
 	blk_finish_plug(&plug);
 }

@@ -97,7 +97,7 @@ static int compare_leaf_places(const void *a, const void *b)
 }
 
 /*
- * Read all that were added, which leaves space for others.  Without a head there
+ * Read those that were added, which leaves space for others.  Without a head there
  * is nothing to gain from an order, but the first one added is wanted first.
  */
 void btrfs_leaf_readahead_submit(struct leaf_readahead *ra)
@@ -110,6 +110,9 @@ void btrfs_leaf_readahead_submit(struct leaf_readahead *ra)
 	for (unsigned int n = 0; n < ra->nr; n++) {
 		const struct leaf_place *place = &ra->places[n];
 
+		/* Submitting waits for the disk, and a commit is not to wait for that. */
+		if (rwsem_is_contended(&ra->fs_info->commit_root_sem))
+			break;
 		/* Where the generation is not known, the key is not either. */
 		btrfs_readahead_tree_block(ra->fs_info, place->bytenr, place->owner,
 					   place->generation, place->level,
