@@ -15,6 +15,7 @@
 
 #include <linux/blkdev.h>
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include "ctree.h"
@@ -110,8 +111,9 @@ void btrfs_leaf_readahead_submit(struct leaf_readahead *ra)
 	for (unsigned int n = 0; n < ra->nr; n++) {
 		const struct leaf_place *place = &ra->places[n];
 
-		/* Submitting waits for the disk, and a commit is not to wait for that. */
-		if (rwsem_is_contended(&ra->fs_info->commit_root_sem))
+		/* Submitting waits for the disk: nothing for a commit, or who is killed, to wait for. */
+		if (rwsem_is_contended(&ra->fs_info->commit_root_sem) ||
+		    fatal_signal_pending(current))
 			break;
 		/* Where the generation is not known, the key is not either. */
 		btrfs_readahead_tree_block(ra->fs_info, place->bytenr, place->owner,
