@@ -154,11 +154,8 @@ bool btrfs_send_readahead_take(struct send_readahead *ra, u64 ino, bool *clean)
 	while (ra->nr && nth(ra, 0)->ino < ino)
 		drop_first(ra);
 	while (ra->nr && nth(ra, 0)->ino == ino) {
-		struct inode *inode = nth(ra, 0)->inode;
+		struct inode *inode;
 
-		/* Memory is short, perhaps that of a cgroup: it was read in vain. */
-		if (inode && nth(ra, 0)->clean && !inode->i_mapping->nrpages)
-			ra->max_batch_bytes = max_t(u64, ra->max_batch_bytes / 2, SZ_128K);
 		/* Only the extent that was read first has found the file as it was. */
 		was_clean |= nth(ra, 0)->clean;
 		inode = forget_first(ra);
