@@ -111,7 +111,7 @@ void btrfs_leaf_readahead_submit(struct leaf_readahead *ra)
 	for (unsigned int n = 0; n < ra->nr; n++) {
 		const struct leaf_place *place = &ra->places[n];
 
-		/* That waits for the disk, a commit or who is killed is not to wait for it. */
+		/* Submitting blocks on the disk: do not hold up a commit or a fatal signal. */
 		if (rwsem_is_contended(&ra->fs_info->commit_root_sem) ||
 		    fatal_signal_pending(current))
 			break;
