@@ -383,7 +383,7 @@ static void hung_flash(void)
 	sim_now += 50 * NSEC_PER_MSEC;
 	ok(pick(&map, SIM_MIB, &len) == 0, "flash that is a little late is not left");
 	sim_now += 100 * NSEC_PER_MSEC;
-	ok(pick(&map, 2 * SIM_MIB, &len) == 1, "flash that answers nothing for an eighth second is");
+	ok(pick(&map, 2 * SIM_MIB, &len) == 1, "flash that answers nothing for an eighth of a second is");
 	done(&map, 0, 3 * SIM_MIB, 4096, 100 * NSEC_PER_USEC, REQ_OP_WRITE, 0);
 	ok(pick(&map, 4 * SIM_MIB, &len) == 0, "until it answers, if only a write");
 	atomic64_sub_return_release(c.load, &disks[0].dev.read_load.in_flight);

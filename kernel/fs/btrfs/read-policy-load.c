@@ -107,7 +107,7 @@ u64 btrfs_read_wait_ns(const struct btrfs_read_load *load, const struct btrfs_re
 	const s32 late = (u32)jiffies - READ_ONCE(load->alive);
 	const u64 ns = btrfs_read_sum_ns(in_flight, speed);
 
-	/* Flash does many at once, and is late if it has answered nothing for an eighth second. */
+	/* Flash does many at once, and is late if it has answered nothing for 125 ms. */
 	if (in_flight && !speed->rot && late > HZ / 8)
 		return max(ns, (u64)late * (NSEC_PER_SEC / HZ));
 	if (!in_flight || !speed->rot || now_ns < since_ns)
