@@ -14,7 +14,7 @@ cases_of() {
 			remove-tight remove-undone replace-no-space seed-removed space-after-remove sprout-mount system-chunk system-space ;;
 	roles)
 		printf 'tests/lab/cases/roles/%s.sh\n' placement refuse sysfs ssd-and-hdds small-ssd add-role df df-metadata-full \
-			data-disk-full full-metadata-ssd full-array replace-full replace-two-dead replace-missing \
+			data-disk-full full-metadata-ssd metadata-returns full-array replace-full replace-two-dead replace-missing \
 			roles-access degraded-system raid1c4 roles-checks roles-corners sync roles-life roles-foreign roles-power roles-swapfile degraded gone large-extents replace-missing-space role-while-removed roles-zoned freeze-pending role-loop convert-no-space \
 			balance-beside unmount-pending ;;
 	read-policy)

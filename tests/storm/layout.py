@@ -10,6 +10,8 @@ import struct
 DATA, SYSTEM, METADATA = 1, 2, 4
 KINDS = {DATA: 'data', SYSTEM: 'system', METADATA: 'metadata', DATA | METADATA: 'mixed'}
 UNIT = 65536
+# The first MiB of a device, which no chunk gets.
+RESERVED = 1 << 20
 CHUNK_TREE, DEV_ITEMS, CHUNKS, DEV_ITEM, CHUNK_ITEM = 3, 1, 256, 216, 228
 SUPER_AT, MAGIC = 65536, b'_BHRfS_M'
 SEARCH_V2 = 3 << 30 | 112 << 16 | 0x94 << 8 | 17
@@ -163,7 +165,8 @@ class Layout:
             useful = self.useful(c, writable)
             vacant = sum(1 for d in writable
                          if d in self.devices and rank(self.devices[d].role, c.kind) == 0 and
-                         self.devices[d].free() >= max(bytes_each, useful + self.devices[d].kept(c.kind)) and
+                         self.devices[d].free() >= max(bytes_each + RESERVED, useful +
+                                                       max(RESERVED, self.devices[d].kept(c.kind))) and
                          d not in c.devids())
             if not c.profile.striped:
                 other = min(other, vacant)
@@ -182,7 +185,7 @@ class Layout:
     def space(self, kind, profile, writable, less=()):
         """Bytes of new chunks of the kind that fit, by a plain simulation."""
         p = PROFILES[profile]
-        free = {d: max(0, self.devices[d].free() - (1 << 20)) for d in writable
+        free = {d: max(0, self.devices[d].free() - RESERVED) for d in writable
                 if d in self.devices and d not in less and
                 rank(self.devices[d].role, kind) is not None}
         total = 0

@@ -124,12 +124,10 @@ static u32 get_placement_class(struct btrfs_block_group *bg)
 	return class;
 }
 
-/* Bytes for chunks on first choice devices. The role that prefers a kind has its number. */
-static u64 first_avail(const struct btrfs_role_devices *roles, enum btrfs_role_kind kind)
-{
-	return READ_ONCE(roles[kind].avail.sum) +
-	       READ_ONCE(roles[kind | BTRFS_ROLE_EXCLUDE_OTHER].avail.sum);
-}
+/* Of the devices of the first choice: the role that prefers a kind has its number. */
+#define first_sum(info, kind, member) \
+	(READ_ONCE((info)->fs_devices->role_sums.roles[kind].member) + \
+	 READ_ONCE((info)->fs_devices->role_sums.roles[(kind) | BTRFS_ROLE_EXCLUDE_OTHER].member))
 
 /* Devices of ranks up to @rank with space for a chunk: as many of each role as RAID1C4 needs. */
 static u32 count_usable(const struct btrfs_fs_info *fs_info,
@@ -138,7 +136,7 @@ static u32 count_usable(const struct btrfs_fs_info *fs_info,
 	const struct btrfs_role_devices *roles = fs_info->fs_devices->role_sums.roles;
 	const u64 useful = max_t(u64, btrfs_role_useful_bytes(profile), BTRFS_STRIPE_LEN);
 	/* Full, until they have more than when a chunk found no space. */
-	const bool full = first_avail(roles, profile->kind) <=
+	const bool full = first_sum(fs_info, profile->kind, avail.sum) <=
 			  READ_ONCE(fs_info->roles.spilled_at[profile->kind]);
 	u32 nr = 0;
 
@@ -158,7 +156,7 @@ static u32 count_usable(const struct btrfs_fs_info *fs_info,
  *
  * What goes into a misplaced one would be relocated again. So these are filled
  * last, when no other has free space and no new chunk would be placed better.
- * With @early set, others are to be tried first in any case.
+ * With @early set, others are tried first anyway: they may have free space again.
  *
  * System chunks are small, and needed at times when no new one can be made.
  */
@@ -174,7 +172,10 @@ bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early)
 	class = get_placement_class(bg);
 	if (!(class & (PLACEMENT_OTHER | PLACEMENT_EXCLUDED)))
 		return false;
-	if (class & PLACEMENT_EXCLUDED && early)
+	/* Data has no clusters: each of its extents would look through all block groups. */
+	if (early && (class & PLACEMENT_EXCLUDED ||
+		      (bg->flags & BTRFS_BLOCK_GROUP_METADATA && (class & PLACEMENT_FIRST) <
+		       first_sum(bg->fs_info, BTRFS_ROLE_KIND_METADATA, devices))))
 		return true;
 
 	chunk.first = class & PLACEMENT_FIRST;
@@ -208,9 +209,7 @@ void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 				  const struct btrfs_device_info *infos, u32 nr)
 {
 	const enum btrfs_role_kind kind = btrfs_role_kind(bg_flags);
-	const struct btrfs_role_devices *roles = fs_info->fs_devices->role_sums.roles;
-	const bool spilled = is_spilled(infos, nr, roles[kind].devices +
-					roles[kind | BTRFS_ROLE_EXCLUDE_OTHER].devices);
+	const bool spilled = is_spilled(infos, nr, first_sum(fs_info, kind, devices));
 	struct btrfs_space_info *space_info;
 
 	lockdep_assert_held(&fs_info->chunk_mutex);
@@ -218,7 +217,7 @@ void btrfs_device_role_note_chunk(struct btrfs_fs_info *fs_info, u64 bg_flags,
 	/* Else each extent would try to allocate a new chunk. */
 	if (!(bg_flags & BTRFS_BLOCK_GROUP_SYSTEM))
 		WRITE_ONCE(fs_info->roles.spilled_at[kind],
-			   spilled ? first_avail(roles, kind) : 0);
+			   spilled ? first_sum(fs_info, kind, avail.sum) : 0);
 	if (!spilled)
 		return;
 
@@ -279,9 +278,10 @@ bool btrfs_device_role_last_resort(const struct btrfs_root *root, u64 flags)
  * Make a block group read-only that device replace has to copy and for which
  * btrfs_inc_block_group_ro() has found no space.
  *
- * Dirty data counts as used. Writing it may be all it takes. If not, other
- * devices have to take what is written meanwhile, also those whose roles exclude
- * it: a device that cannot be replaced is worse than a misplaced chunk.
+ * Dirty data counts as used, and so does what the transaction has freed. A commit
+ * may be all it takes. If not, other devices have to take what is written meanwhile,
+ * also those whose roles exclude it: a device that cannot be replaced is worse than
+ * a misplaced chunk.
  */
 int btrfs_device_role_replace_ro(struct btrfs_block_group *bg)
 {
@@ -295,7 +295,8 @@ int btrfs_device_role_replace_ro(struct btrfs_block_group *bg)
 	if (ret)
 		return ret;
 	btrfs_wait_ordered_roots(fs_info, U64_MAX, NULL);
-	ret = btrfs_inc_block_group_ro(bg, true);
+	ret = btrfs_commit_current_transaction(fs_info->tree_root) ?:
+	      btrfs_inc_block_group_ro(bg, true);
 	if (ret != -ENOSPC)
 		return ret;
 

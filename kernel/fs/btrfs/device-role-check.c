@@ -43,14 +43,13 @@ static void get_profiles(struct btrfs_fs_info *fs_info, u64 profiles[3])
 		profiles[2] = fs_info->avail_system_alloc_bits;
 	} while (read_seqretry(&fs_info->profiles_lock, seq));
 
-	spin_lock(&fs_info->balance_lock);
+	guard(spinlock)(&fs_info->balance_lock);
 	bctl = fs_info->balance_ctl;
 	if (bctl) {
 		profiles[0] |= convert_target(&bctl->data);
 		profiles[1] |= convert_target(&bctl->meta);
 		profiles[2] |= convert_target(&bctl->sys);
 	}
-	spin_unlock(&fs_info->balance_lock);
 }
 
 /* Of the profiles in @bits, the one that needs the most devices. */
@@ -199,7 +198,8 @@ static u32 count_vacant(struct btrfs_fs_info *fs_info, const struct btrfs_chunk_
 	list_for_each_entry(device, &fs_info->fs_devices->alloc_list, dev_alloc_list)
 		vacant += btrfs_device_role_rank(fs_info, device, map->type) ==
 				BTRFS_ROLE_RANK_FIRST &&
-			  device->total_bytes >= device->bytes_used + max(bytes, useful +
+			  device->total_bytes >= device->bytes_used +
+				max(max(bytes, useful) + BTRFS_DEVICE_RANGE_RESERVED, useful +
 				btrfs_device_role_system_space(fs_info, device, map->type)) &&
 			  !is_on(map, device);
 	return vacant;

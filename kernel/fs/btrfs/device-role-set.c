@@ -154,14 +154,11 @@ static int change_types(struct btrfs_fs_info *fs_info, struct role_request *requ
 static void log_request(struct btrfs_fs_info *fs_info,
 			const struct role_request *request, int error)
 {
-	if (error) {
+	if (error)
 		btrfs_warn(fs_info, "device roles not changed: %s (devid %llu, error %d)",
 			   btrfs_device_roles_reasons[request->reason],
 			   request->failed_devid, error);
-		return;
-	}
-
-	for (u32 i = 0; i < request->nr; i++) {
+	for (u32 i = 0; i < request->nr && !error; i++) {
 		const struct role_change *change = &request->changes[i];
 		const u8 old = btrfs_role_from_disk(change->old_type);
 
@@ -276,13 +273,11 @@ static int ioctl_get(struct btrfs_fs_info *fs_info,
 {
 	const u32 nr = min_t(u32, args->nr, BTRFS_DEVICE_ROLES_MAX);
 	const struct btrfs_device *device;
-	struct btrfs_ioctl_device_role *entries;
-	int ret = 0;
+	struct btrfs_ioctl_device_role *entries __free(kvfree) =
+		kvcalloc(nr, sizeof(*entries), GFP_KERNEL);
 
 	if (args->flags)
 		return -EOPNOTSUPP;
-
-	entries = kvcalloc(nr, sizeof(*entries), GFP_KERNEL);
 	if (!entries)
 		return -ENOMEM;
 
@@ -299,11 +294,8 @@ static int ioctl_get(struct btrfs_fs_info *fs_info,
 	}
 	rcu_read_unlock();
 
-	if (copy_to_user(u64_to_user_ptr(args->devices), entries,
-			 min(nr, args->nr) * sizeof(*entries)))
-		ret = -EFAULT;
-	kvfree(entries);
-	return ret;
+	return copy_to_user(u64_to_user_ptr(args->devices), entries,
+			    min(nr, args->nr) * sizeof(*entries)) ? -EFAULT : 0;
 }
 
 static int copy_changes(struct role_request *request,
@@ -387,7 +379,6 @@ long btrfs_ioctl_add_dev_role(struct file *file, void __user *argp)
 	struct btrfs_ioctl_add_dev_role_args args;
 	struct role_change change = { 0 };
 	struct role_request request = { .changes = &change, .nr = 1 };
-	char *path;
 	int ret;
 
 	if (!capable(CAP_SYS_ADMIN))
@@ -408,11 +399,11 @@ long btrfs_ioctl_add_dev_role(struct file *file, void __user *argp)
 		return ret ?: -EINVAL;
 	}
 
-	path = strndup_user(u64_to_user_ptr(args.path), PATH_MAX);
+	char *path __free(kfree) = strndup_user(u64_to_user_ptr(args.path), PATH_MAX);
+
 	if (IS_ERR(path))
 		return PTR_ERR(path);
 	ret = btrfs_add_dev(fs_info, path, btrfs_role_to_disk(0, args.role));
-	kfree(path);
 	/* New chunks may need more devices with it than before. */
 	if (!ret)
 		btrfs_device_role_warn_few(fs_info);
