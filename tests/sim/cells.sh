@@ -42,4 +42,11 @@ cell 2nvme/rand32 1.2
 cell hdd+ssd/rand128 0.97
 cell ssd+nvme/rand128 1.01
 cell 2nvme/rand128 1.2
+# A deep queue on hard disks: who waits has the way of each read.
+cell 3hdd/rand32 1 7 'the best rival'
+cell 4hdd/rand32 1 7 'the best rival'
+cell unequal/mix1 0.97 7 'the best rival'
+
+"$top_srcdir/tests/sim/ablation" --fits
+result $? 'the list of make bench-ablation fits the sources'
 done_testing

@@ -172,7 +172,7 @@ bool btrfs_device_role_pass_over(struct btrfs_block_group *bg, bool early)
 	class = get_placement_class(bg);
 	if (!(class & (PLACEMENT_OTHER | PLACEMENT_EXCLUDED)))
 		return false;
-	/* Data has no clusters: each of its extents would look through all block groups. */
+	/* Data has no clusters, and each of its extents would look through all block groups. */
 	if (early && (class & PLACEMENT_EXCLUDED ||
 		      (bg->flags & BTRFS_BLOCK_GROUP_METADATA && (class & PLACEMENT_FIRST) <
 		       first_sum(bg->fs_info, BTRFS_ROLE_KIND_METADATA, devices))))

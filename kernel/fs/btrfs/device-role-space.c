@@ -27,7 +27,7 @@ static void add_device(const struct btrfs_fs_info *fs_info,
 	const u64 reserved = max_t(u64, BTRFS_DEVICE_RANGE_RESERVED,
 				   btrfs_device_role_system_space(fs_info, device, 0));
 	/* What the running transaction has freed is free after its commit. */
-	const u64 used = max(device->bytes_used, device->commit_bytes_used);
+	const u64 used = device->bytes_used + device->freed_bytes;
 	const u64 all = device->total_bytes > used ? device->total_bytes - used : 0;
 	struct btrfs_role_devices *own = &sums->roles[min_t(u8, device->role, BTRFS_ROLE_NR)];
 

@@ -68,7 +68,7 @@ struct btrfs_rr_pick {
 	/* Bytes of the read, and units of a whole slice on a disk, 0 if it has none. */
 	u32 len;
 	u32 slice;
-	u32 leave;
+	u32 leave, least_wait;
 	u32 pid;
 	/* The mirror that the task is on, or -1. */
 	s8 on;
@@ -138,9 +138,9 @@ static noinline void btrfs_rr_add_mirror(struct btrfs_rr_pick *pick, int index)
 {
 	const struct btrfs_device *dev = pick->map->stripes[index].dev;
 	const struct btrfs_read_load *load = &dev->read_load;
+	const u32 page = (pick->map->stripes[index].physical + pick->offset) >> PAGE_SHIFT;
 	struct btrfs_rr_mirror *m = &pick->mirrors[pick->nr++];
 	bool single;
-	u32 page;
 
 	memset(m, 0, sizeof(*m));
 	m->index = index;
@@ -150,7 +150,6 @@ static noinline void btrfs_rr_add_mirror(struct btrfs_rr_pick *pick, int index)
 	single = btrfs_read_is_single(&m->speed, pick->len);
 	m->rested_seek = !m->wait && btrfs_read_has_rested(load, single || m->speed.rot);
 	m->rested_unit = !m->wait && btrfs_read_has_rested(load, single);
-	page = btrfs_rr_pos(pick, m) >> PAGE_SHIFT;
 	m->cont = btrfs_read_goes_on(&m->speed, READ_ONCE(load->last_end) >> PAGE_SHIFT, page);
 	if (!m->speed.rot) {
 		/* Who waits for a single read there is not known, but how many do. */
@@ -276,9 +275,6 @@ static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 	pick->slice = pick->window * 4 * 15 / 16 / (max(nr_free, 2U) - 1);
 	pick->slice = max_t(u32, pick->slice,
 			    div_u64((u64)on->speed.seek_ns * 3 / 2, on->speed.unit_ns));
-	/* A stream that waits for each read gains in the long run by a faster disk. */
-	if (!on->wait)
-		pick->slice = max_t(u32, pick->slice, READ_ONCE(slot->run));
 	if (pick->slice > since)
 		pick->leave = btrfs_rr_cost((u64)(pick->slice - since) * on->speed.unit_ns);
 }
@@ -303,16 +299,18 @@ static u32 btrfs_rr_total(const struct btrfs_rr_pick *pick, int i)
 	/* Slices are compared as a whole. */
 	const u64 bytes = pick->slice && pick->nr_rot == pick->nr ?
 			  (u64)pick->slice << BTRFS_READ_UNIT_SHIFT : pick->len;
-	const u32 queue = btrfs_rr_cost(4 * (u64)m->speed.seek_ns);
+	const u32 seek = btrfs_rr_cost(m->speed.seek_ns);
+	/* All who wait there have the way, too, and then a longer queue leaves no disk idle. */
+	const u32 ways = RANDOM_WAY + RANDOM_WAY * pick->least_wait / seek;
 	u64 own = btrfs_read_access_ns(&m->speed, last_end, pos, pick->len);
 
 	if (own && m->speed.rot && !pick->stream)
-		own += (RANDOM_WAY - 1) * (own - m->speed.seek_ns / 2);
+		own += (ways - 1) * (own - m->speed.seek_ns / 2);
 	if (last_end != pos)
 		own += btrfs_rr_penalty_ns(pick, m);
 	/* A new task goes by its number where the queue of a stream makes the difference. */
 	if (pick->on < 0 && pick->nr_rot == pick->nr)
-		return (m->wait + m->harm) / queue * queue;
+		return (m->wait + m->harm) / (4 * seek) * (4 * seek);
 	if (!btrfs_read_is_single(&m->speed, bytes))
 		own += (1 + m->others) * btrfs_read_transfer_ns(bytes, m->speed.unit_ns);
 	return m->wait + m->harm + btrfs_rr_cost(own) + (i == pick->on ? 0 : pick->leave);
@@ -437,6 +435,7 @@ static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 	int best;
 
 	pick->least_streams = U8_MAX;
+	pick->least_wait = U32_MAX;
 	for (int i = 0; i < pick->nr; i++) {
 		struct btrfs_rr_mirror *m = &pick->mirrors[i];
 
@@ -448,6 +447,7 @@ static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 		if (m->wait >= btrfs_rr_cost(NSEC_PER_SEC))
 			m->streams = U8_MAX;
 		pick->least_streams = min(pick->least_streams, m->streams);
+		pick->least_wait = min(pick->least_wait, m->wait);
 	}
 	pick->on = btrfs_rr_find_place(pick);
 	on = pick->on >= 0 ? &pick->mirrors[pick->on] : NULL;

@@ -38,21 +38,25 @@ for n in $(seq 20); do
 done
 in_range "$(cat "$spilled")" 1 2 'the SSD is full'
 is "$(lab_small_files "$LAB_MNT/more" 2000 1500 12000)" all 'metadata on the hard disk'
-before=$(used 1)
-in_range "$before" $((20 << 20)) $((1 << 30)) 'bytes of metadata on the hard disk'
+in_range "$(used 1)" $((20 << 20)) $((1 << 30)) 'bytes of metadata on the hard disk'
 
 # Half of the files: space inside the chunks of both, and none for a new one.
 find "$LAB_MNT" -name '*[13579]' -type f -delete
 try 'commit, so that the space can be used' sync
-before=$(used 1)
-for n in 1 2 3; do
-	find "$LAB_MNT" -type f -exec touch {} +
+before=$(used 1) spills=$(cat "$spilled")
+in_range "$before" $((8 << 20)) $((1 << 30)) 'half of it is still there'
+find "$LAB_MNT/more" -type f -exec touch {} +
+sync
+in_range "$(used 1)" 0 "$before" 'the next blocks written go to the SSD'
+for folder in "$LAB_MNT"/*/; do
+	find "$folder" -type f -exec touch {} +
 	sync
 done
 after=$(used 1)
 diag "metadata on the hard disk: $before bytes, $after when all has been written anew"
-in_range "$after" 0 $((before / 4)) 'most of what is written goes to the SSD'
-is "$(cat "$spilled")" 1 'no other chunk was needed'
+in_range "$after" 0 $((before / 4)) 'in the end nearly all is there'
+in_range "$(used 2)" $((100 << 20)) $((512 << 20)) 'bytes of metadata on the SSD'
+is "$(cat "$spilled")" "$spills" 'no other chunk was needed'
 try 'scrub' lab_scrub
 try unmount umount "$LAB_MNT"
 try 'btrfs check' btrfs check /dev/labda
