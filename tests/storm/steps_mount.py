@@ -10,9 +10,10 @@ import content
 import layout
 import machine
 import mounting
-from base import Step, btrfs
+from base import Step, btrfs, no_space
 from machine import Finding, MNT, Result
 from steps_balance import mend
+from steps_device import short_of_space
 from steps_role import Tag
 
 CRASH_NOISE = (r'errno=-5|errno=-30|forced readonly|ransaction aborted \(error -(5|30)\)|bdev .* errs:|'
@@ -237,7 +238,9 @@ class PowerCut(Step):
         return Result(0, '')
 
     def excuse(self, m, a, result, before):
-        return 'no space' if 'No space left' in result.out and (m.full or m.ballast or m.stranded) else None
+        if no_space(result):
+            return short_of_space(m, before) or ((m.full or m.ballast or m.stranded) and 'no space') or None
+        return None
 
     def during(self, m, a, n):
         if n:
