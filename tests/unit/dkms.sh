@@ -18,6 +18,7 @@ sed -i -e "s|^state=.*|state=$T/state|" -e "s|^archive=.*|archive=$T/original_mo
 sed -i -e "s|^state=.*|state=$T/firmware|" -e "s|^lockdown=.*|lockdown=$T/lockdown|" -e "s|^enforced=.*|enforced=$T/enforced|" -e "s|/var/lib/dkms/mok|$T/mok|" -e "s|/etc/dkms|$T/etc|g" \
 	"$T/src/secure-boot"
 : >"$T/archive"
+: >"$T/image"
 echo linux >"$T/from"
 
 fake() {	# PROGRAM, its text on stdin
@@ -43,6 +44,7 @@ fake dpkg-query <<END
 case \$3\$4 in
 *source:Package*) echo "installed \$(cat $T/from)" ;;
 *linux-headers-*) echo "installed \$(cat $T/headers)" ;;
+*linux-image-*) echo "installed \$(cat $T/image)" ;;
 *linux-source-*) echo "installed \$(cat $T/source)" ;;
 esac
 END
@@ -51,6 +53,7 @@ END
 kernels() {
 	echo "$1" >"$T/headers"
 	echo "$2" >"$T/source"
+	[ -n "$1" ] || echo "$2" >"$T/image"
 	: >"$T/status"
 	: >"$T/log"
 	: >"$T/built"
@@ -81,6 +84,14 @@ done
 echo linux-6.12 >"$T/from"
 kernels 6.12.9-1 6.12.9-1
 is "$did" 'install ' 'the kernel 6.12 of Debian 12 is one of the distribution'
+
+
+# A folder of modules on another file system.
+mkdir -p "$T/elsewhere/$kernel"
+ln -s "$T/elsewhere" "$T/modules.link"
+sed "s|^modules=.*|modules=$T/modules.link|" "$T/src/kernels" >"$T/src/kernels.link" && chmod 755 "$T/src/kernels.link"
+PATH=$T/bin:$PATH "$T/src/kernels.link" install >"$T/said" 2>&1
+try 'with /lib/modules as a link the kernels are found' grep -F "kernel $kernel" "$T/said"
 
 # Who would load an unsigned module, or one that is signed by DKMS?
 loads() {	# "FIRMWARE SIG_ENFORCE LOCKDOWN"
