@@ -93,6 +93,22 @@ sed "s|^modules=.*|modules=$T/modules.link|" "$T/src/kernels" >"$T/src/kernels.l
 PATH=$T/bin:$PATH "$T/src/kernels.link" install >"$T/said" 2>&1
 try 'with /lib/modules as a link the kernels are found' grep -F "kernel $kernel" "$T/said"
 
+# Without headers the package of the kernel tells its source.
+: >"$T/headers"
+: >"$T/image"
+source_version() {
+	PATH=$T/bin:$PATH "$T/src/kernel-source" version "$kernel"
+}
+is "$(source_version)" '' 'without headers and image the source of a kernel is not known'
+echo 6.12.9-2 >"$T/image"
+is "$(source_version)" 6.12.9-2 'without headers it is that of the image'
+echo 6.12.9-1 >"$T/headers"
+is "$(source_version)" 6.12.9-1 'with headers it is theirs'
+kernels '' 6.12.9-2 6.12.9-1
+is "$did" 'unbuild ' 'an update of a kernel without its headers brings the stock module back'
+kernels '' 6.12.9-2 6.12.9-2
+is "$did" '' 'headers that were removed leave the module of the same source'
+
 # Who would load an unsigned module, or one that is signed by DKMS?
 loads() {	# "FIRMWARE SIG_ENFORCE LOCKDOWN"
 	local firmware=$1 enforced=$2 lockdown=$3
