@@ -109,6 +109,27 @@ is "$did" 'unbuild ' 'an update of a kernel without its headers brings the stock
 kernels '' 6.12.9-2 6.12.9-2
 is "$did" '' 'headers that were removed leave the module of the same source'
 
+# The hook of kernels runs the version that is installed.
+hook() {	# STATUS VERSION
+	local version
+	for version in 1.0 2.0; do
+		mkdir -p "$T/usr/src/btrfs-policy-$version"
+		printf '#!/bin/sh\necho %s "$@" >>%s\n' $version "$T/hooked" >"$T/usr/src/btrfs-policy-$version/kernels"
+		chmod 755 "$T/usr/src/btrfs-policy-$version/kernels"
+	done
+	fake dpkg-query <<<"echo '$1 $2'"
+	: >"$T/hooked"
+	PATH=$T/bin:$PATH sh -c "$(sed "s|/usr/src|$T/usr/src|" "$top_srcdir/kernel/dkms/hook")" hook "$kernel"
+}
+hook installed 2.0
+is "$(cat "$T/hooked")" "2.0 install $kernel" 'the hook runs the installed version only'
+hook triggers-pending 1.0
+is "$(cat "$T/hooked")" "1.0 install $kernel" 'also while a trigger waits'
+for status in unpacked half-configured config-files; do
+	hook $status 1.0
+	is "$(cat "$T/hooked")" '' "it does nothing if the package is $status"
+done
+
 # Who would load an unsigned module, or one that is signed by DKMS?
 loads() {	# "FIRMWARE SIG_ENFORCE LOCKDOWN"
 	local firmware=$1 enforced=$2 lockdown=$3
