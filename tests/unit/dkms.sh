@@ -130,6 +130,15 @@ for status in unpacked half-configured config-files; do
 	is "$(cat "$T/hooked")" '' "it does nothing if the package is $status"
 done
 
+# The new version's script is asked if the old one could not take its module away.
+prerm() {
+	sed -e "s|/usr/src|$T/usr/src|" -e 's|#ENV.MODULE_VERSION#|2.0|' "$top_srcdir/debian/btrfs-policy-dkms.prerm" >"$T/prerm"
+	sh "$T/prerm" "$@"
+}
+refuse 'an upgrade stops if the old module cannot be removed' prerm failed-upgrade 1.0 2.0
+rm -r "$T/usr/src/btrfs-policy-1.0"
+try 'but not if nothing can remove it' prerm failed-upgrade 1.0 2.0
+
 # Who would load an unsigned module, or one that is signed by DKMS?
 loads() {	# "FIRMWARE SIG_ENFORCE LOCKDOWN"
 	local firmware=$1 enforced=$2 lockdown=$3
