@@ -32,7 +32,7 @@ fake() {	# PROGRAM, its text on stdin
 
 # Paths of the system become those of the made-up one.
 moved() {
-	sed -E "s#(^|[^A-Za-z_/}\$.])/(lib/modules|var/lib/dkms|var/cache|usr/src|etc/dkms|boot|sys/firmware)#\1$T/\2#g" "$1"
+	sed -E "s#(^|[^A-Za-z_/}\$.])/(lib/modules|var/lib/dkms|var/cache|usr/src|etc/dkms|etc/initramfs|etc/fstab|etc/default/grub|proc/cmdline|boot|sys/firmware)#\1$T/\2#g" "$1"
 }
 
 # module FILE [FIELD...]
@@ -40,7 +40,7 @@ module() {
 	local file=$1 field
 	shift
 	mkdir -p "${file%/*}"
-	for field in name=btrfs "$@"; do
+	for field in name=btrfs "vermagic=$kernel SMP" "$@"; do
 		printf '__attribute__((section(".modinfo"), used)) static const char %s[] = "%s";\n' "${field%%=*}" "$field"
 	done >"$T/module.c"
 	gcc -c -o "$file" "$T/module.c" && strip -g "$file"
@@ -74,7 +74,7 @@ made_up() {
 }
 
 programs() {
-	rm -f "$T/bin/cp"
+	rm -f "$T/bin"/{cp,ln,mv}
 	fake modinfo <<<"exec $(command -v modinfo) -b $T \"\$@\""
 	fake depmod <<<"exec $(command -v depmod) -b $T \"\$@\""
 	fake lsinitramfs <<<"echo usr/lib/modules/$kernel/kernel/fs/btrfs/btrfs.ko"
@@ -173,8 +173,12 @@ other_initramfs() {
 	fake dracut <<-'END'
 		[ "$1 $2" = '-q --force' ] && cat "$(modinfo -k "$4" -F filename btrfs)" >"$3"
 	END
+	mkdir -p "$T/etc/initramfs/post-update.d"
+	printf '#!/bin/sh\necho "$@" >%s\n' "$T/hooked" >"$T/etc/initramfs/post-update.d/loader"
+	chmod 755 "$T/etc/initramfs/post-update.d/loader"
 	kernels install "$kernel"
 	try "$1: dracut makes the initramfs" served
+	is "$(cat "$T/hooked")" "$kernel $T/boot/initrd.img-$kernel" "$1: … and the boot loader's scripts run"
 	kernels remove
 	try "$1: … with the stock module after removal" initramfs_is_stock
 	rm "$T/boot/initrd.img-$kernel"
