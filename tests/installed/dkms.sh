@@ -268,6 +268,64 @@ altered() {
 	try "$1: … out of the initramfs too" initramfs_is_stock
 }
 
+# The power goes while DKMS builds: it takes the folder of that build for a module.
+unfinished() {
+	made_up "$1"
+	run dkms add -m btrfs-policy -v 1.0
+	mkdir -p "$T/var/lib/dkms/btrfs-policy/1.0/$kernel/x86_64/log"
+	kernels install "$kernel"
+	try "$1: after a build that ended early the kernel is served" served
+	kernels remove
+	run dkms add -m btrfs-policy -v 1.0
+	mkdir -p "$T/var/lib/dkms/btrfs-policy/1.0/$kernel/x86_64/log"
+	try "$1: removal of such a build" kernels remove
+	try "$1: … leaves nothing" test ! -e "$T/var/lib/dkms/btrfs-policy/1.0"
+	made_up "$1"
+	kernels install "$kernel"
+	run dkms uninstall -m btrfs-policy -v 1.0 -k "$kernel"
+	echo 6.12.9-2 >"$T/headers"
+	module "$T/built.ko" version=1.0 'btrfs_policy=series 0 on linux 6.12.9-2'
+	kernels install "$kernel"
+	try "$1: a module that was built from the source before is built anew" served
+}
+
+# DKMS of Debian 13 moves the stock module to an archive.
+archived() {
+	local archive=$T/var/lib/dkms/btrfs-policy/original_module/$kernel/x86_64 program
+	made_up "$1"
+	kernels install "$kernel"
+	if [ ! -e "$archive/btrfs.ko" ]; then
+		skip "$1: DKMS archives no stock module"
+		return
+	fi
+	for program in cp ln mv; do
+		fake $program <<-END
+			case "\${@: -1}" in
+			$T/lib/modules/*) echo "$program: No space left on device"; exit 1 ;;
+			*) exec $(command -v $program) "\$@" ;;
+			esac
+		END
+	done
+	refuse "$1: the stock module cannot be put back: removal fails" kernels remove
+	try "$1: … and keeps it" test -e "$archive/btrfs.ko"
+	try "$1: … and ours" served
+	programs
+	try "$1: … with space it succeeds" kernels remove
+	try "$1: … and the stock module is back" not_served
+	kernels install "$kernel"
+	printf '%s' "$T/lib/modules/$kernel/ker" >"$archive/btrfs.ko.origin"
+	kernels remove
+	try "$1: a note of the archive cut short: the stock module is back" not_served
+	kernels install "$kernel"
+	rm "$archive/btrfs.ko.origin"
+	kernels remove
+	try "$1: … without a note, too" not_served
+	kernels install "$kernel"
+	head -c 200 "$archive/btrfs.ko" >"$T/$stock"
+	kernels remove
+	try "$1: … a copy that ended early is made anew" not_served
+}
+
 plain() {
 	made_up "$1"
 	try "$1: DKMS installs the module" kernels install "$kernel"
@@ -290,5 +348,7 @@ for release in bookworm trixie; do
 	kernel_updated "$release"
 	other_initramfs "$release"
 	without_link "$release"
+	unfinished "$release"
+	archived "$release"
 done
 done_testing
