@@ -289,6 +289,18 @@ unfinished() {
 	try "$1: a module that was built from the source before is built anew" served
 }
 
+boot_is_full() {
+	made_up "$1"
+	kernels install "$kernel"
+	fake update-initramfs <<<'echo "gzip: No space left on device"; exit 1'
+	kernels remove
+	try "$1: removal with /boot full: it is said that our module is booted" \
+		says "kernel $kernel STILL BOOTS OUR btrfs.ko: free $T/boot, then: update-initramfs -u -k $kernel"
+	programs
+	kernels remove
+	try "$1: … once there is space the initramfs is made" initramfs_is_stock
+}
+
 # DKMS of Debian 13 moves the stock module to an archive.
 archived() {
 	local archive=$T/var/lib/dkms/btrfs-policy/original_module/$kernel/x86_64 program
@@ -349,6 +361,7 @@ for release in bookworm trixie; do
 	other_initramfs "$release"
 	without_link "$release"
 	unfinished "$release"
+	boot_is_full "$release"
 	archived "$release"
 done
 done_testing
