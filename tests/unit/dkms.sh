@@ -13,7 +13,10 @@ cp "$top_srcdir"/kernel/dkms/{kernels,kernel-source,secure-boot,settings} "$T/sr
 sed 's/@VERSION@/1.0/' "$top_srcdir/kernel/dkms/dkms.conf.in" >"$T/src/dkms.conf"
 sed -i -e "s|^archive=.*|archive=$T/archive|" -e "s|^store=.*|store=$T/store|" "$T/src/kernel-source"
 sed -i -e "s|^state=.*|state=$T/state|" -e "s|^archive=.*|archive=$T/original_module|" \
-	-e "s|^modules=.*|modules=$T/modules|" "$T/src/kernels"
+	-e "s|^modules=.*|modules=$T/modules|" -e "s|^lock=.*|lock=$T/lock|" \
+	-e "s|/etc/fstab|$T/fstab|" -e "s|/proc/cmdline|$T/cmdline|" -e "s|/etc/default/grub|$T/grub|" "$T/src/kernels"
+mkdir "$T/lock"
+echo "$kernel SMP" >"$T/magic"
 # At first no firmware asks for signatures.
 sed -i -e "s|^state=.*|state=$T/firmware|" -e "s|^lockdown=.*|lockdown=$T/lockdown|" -e "s|^enforced=.*|enforced=$T/enforced|" -e "s|/var/lib/dkms/mok|$T/mok|" -e "s|/etc/dkms|$T/etc|g" \
 	"$T/src/secure-boot"
@@ -36,6 +39,7 @@ END
 fake modinfo <<END
 case "\$*" in
 *-F\ version*) echo 1.0 ;;
+*-F\ vermagic*) cat $T/magic ;;
 *-F\ filename*) echo $T/modules/$kernel/updates/dkms/btrfs.ko ;;
 *) cat $T/built ;;
 esac
@@ -85,6 +89,18 @@ echo linux-6.12 >"$T/from"
 kernels 6.12.9-1 6.12.9-1
 is "$did" 'install ' 'the kernel 6.12 of Debian 12 is one of the distribution'
 
+
+# Two runs share the folder that DKMS builds in.
+(exec 9<"$T/lock" && flock 9 && PATH=$T/bin:$PATH timeout 1 "$T/src/kernels" install "$kernel" 9<&-) >"$T/said" 2>&1
+is "$?" 124 'a run waits for another'
+try 'and says so' grep -F 'another run' "$T/said"
+
+# What DKMS built may be for another kernel.
+rm -r "$T/state"
+echo "6.12.8-amd64 SMP" >"$T/magic"
+kernels 6.12.9-1 6.12.9-1
+is "$did" 'install unbuild ' 'a module for another kernel is taken away'
+echo "$kernel SMP" >"$T/magic"
 
 # A folder of modules on another file system.
 mkdir -p "$T/elsewhere/$kernel"
