@@ -90,13 +90,37 @@ kernels 6.12.9-1 6.12.9-1
 is "$did" 'install ' 'the kernel 6.12 of Debian 12 is one of the distribution'
 
 
+# A kernel without the series refuses a mount with options of the series.
+echo 'UUID=0 / btrfs subvol=@,read_policy=roundrobin 0 0' >"$T/fstab"
+echo 'root=UUID=0 rootflags=nodevice_roles' >"$T/cmdline"
+echo '#GRUB_CMDLINE_LINUX="rootflags=nodevice_roles"' >"$T/grub"
+warning="kernel $kernel WILL NOT MOUNT with read_policy= or nodevice_roles of $T"
+rm -r "$T/state"
+: >"$T/built"
+kernels 6.12.9-2 6.12.9-1
+try 'options in fstab that a stock kernel refuses are named' grep -F "$warning/fstab: remove" "$T/said"
+try 'those of the command line too' grep -F "$warning/cmdline: remove" "$T/said"
+refuse 'not those in a comment' grep -F "$T/grub" "$T/said"
+kernels 6.12.9-1 6.12.9-1 6.12.9-1
+refuse 'nor where our module is' grep -F "WILL NOT" "$T/said"
+removal() {
+	: >"$T/built"
+	mkdir -p "$T/state"
+	PATH=$T/bin:$PATH "$T/src/kernels" remove "$@" >"$T/said" 2>&1
+}
+removal remove
+try 'they are named when the package is removed' grep -F "$warning/fstab: remove" "$T/said"
+removal upgrade
+refuse 'not in an upgrade, which installs the module anew' grep -F "WILL NOT" "$T/said"
+rm "$T"/{fstab,cmdline,grub}
+
 # Two runs share the folder that DKMS builds in.
 (exec 9<"$T/lock" && flock 9 && PATH=$T/bin:$PATH timeout 1 "$T/src/kernels" install "$kernel" 9<&-) >"$T/said" 2>&1
 is "$?" 124 'a run waits for another'
 try 'and says so' grep -F 'another run' "$T/said"
 
 # What DKMS built may be for another kernel.
-rm -r "$T/state"
+rm -rf "$T/state"
 echo "6.12.8-amd64 SMP" >"$T/magic"
 kernels 6.12.9-1 6.12.9-1
 is "$did" 'install unbuild ' 'a module for another kernel is taken away'
