@@ -169,7 +169,7 @@ struct btrfs_policy_change {
 
 /**
  * btrfs_policy_apply() - carry out a request, all or none of its entries
- * @fs: open handle
+ * @fs: open handle; the roles of its devices are read anew if the request has a devid
  * @request: the request
  * @flags: BTRFS_POLICY_... from above, or 0
  * @changes: receives one change for each entry, in the request's order, to be freed

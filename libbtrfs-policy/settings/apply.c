@@ -193,8 +193,14 @@ static bool differs(const struct bp_change *change)
 static int check_request(struct btrfs_policy_fs *fs, const struct btrfs_policy_request *request,
 			 struct btrfs_policy_changes *changes, bool force)
 {
+	bool has_role = false;
 	int ret = 0;
 
+	/* Another process may have changed roles since the handle was opened. */
+	for (size_t i = 0; i < request->count; i++)
+		has_role |= request->entries[i].pub.devid != 0;
+	if (has_role)
+		ret = bp_device_roles_read(fs);
 	for (size_t i = 0; !ret && i < request->count; i++)
 		ret = check_entry(fs, changes, &request->entries[i]);
 	if (ret)

@@ -2,7 +2,7 @@
 /*
  * Settings: grammars, reading, and changes that are made whole or not at all.
  */
-#include "unit.h"
+#include "apply-run.h"
 
 static struct fake fake;
 
@@ -10,28 +10,6 @@ static int setup(void **state)
 {
 	fake_two_and_two(&fake, FAKE_OURS, DISK_DATA, DISK_DATA);
 	return 0;
-}
-
-struct wanted {
-	const char *setting;
-	uint64_t devid;
-	const char *value;
-};
-
-static int apply(struct btrfs_policy_fs *fs, const struct wanted *wanted, size_t count,
-		 unsigned int flags, struct btrfs_policy_changes **changes)
-{
-	struct btrfs_policy_request *request = btrfs_policy_request_new();
-	int ret;
-
-	for (size_t i = 0; i < count; i++)
-		assert_int_equal(btrfs_policy_request_add(request, wanted[i].setting,
-							  wanted[i].devid, wanted[i].value), 0);
-	ret = btrfs_policy_apply(fs, request, flags, changes);
-	btrfs_policy_request_free(request);
-	if (ret)
-		assert_string_not_equal(btrfs_policy_fs_error(fs), "");
-	return ret;
 }
 
 /* ---- Grammars ----------------------------------------------------------- */
@@ -478,43 +456,6 @@ static void a_device_that_is_gone_does_not_keep_others(void **state)
 	assert_int_equal(fake.devices[1].type, DISK_DATA);
 }
 
-/* ---- Allocation-hint kernels -------------------------------------------- */
-
-static void hint_kernel_gets_the_number_on_disk(void **state)
-{
-	static const struct wanted roles[] = {
-		{ "role", 1, "metadata-only" }, { "role", 3, "data-only" },
-	};
-	struct btrfs_policy_changes *changes;
-	struct btrfs_policy_fs *fs;
-
-	fake_two_and_two(&fake, FAKE_HINT, DISK_DATA, DISK_DATA);
-	fs = fake_open(&fake);
-	assert_int_equal(apply(fs, roles, 2, 0, &changes), 0);
-	assert_int_equal(fake.devices[0].type, 2);
-	assert_int_equal(fake.devices[2].type, 3);
-	assert_string_equal(btrfs_policy_changes_at(changes, 0)->new_value, "metadata-only");
-	btrfs_policy_changes_free(changes);
-	btrfs_policy_fs_unref(fs);
-}
-
-static void hint_kernel_would_wipe_other_bits(void **state)
-{
-	static const struct wanted roles[] = {
-		{ "role", 1, "metadata-only" }, { "role", 3, "data-only" },
-	};
-	struct btrfs_policy_changes *changes;
-	struct btrfs_policy_fs *fs;
-
-	fake_two_and_two(&fake, FAKE_HINT, DISK_DATA, DISK_DATA);
-	fake.devices[2].type = 0x100;
-	fs = fake_open(&fake);
-	assert_int_equal(apply(fs, roles, 2, 0, &changes), -EOPNOTSUPP);
-	assert_has(btrfs_policy_fs_error(fs), "wipe");
-	assert_int_equal(fake.devices[0].type, 0);
-	btrfs_policy_fs_unref(fs);
-}
-
 /* ---- Signals ------------------------------------------------------------ */
 
 static struct {
@@ -588,8 +529,6 @@ int main(void)
 		cmocka_unit_test_setup(a_value_that_does_not_stick, setup),
 		cmocka_unit_test_setup(a_foreign_role_does_not_keep_others, setup),
 		cmocka_unit_test_setup(a_device_that_is_gone_does_not_keep_others, setup),
-		cmocka_unit_test(hint_kernel_gets_the_number_on_disk),
-		cmocka_unit_test(hint_kernel_would_wipe_other_bits),
 		cmocka_unit_test(no_signal_arrives_amid_a_change),
 	};
 
