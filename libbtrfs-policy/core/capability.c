@@ -17,6 +17,7 @@
  * of the first present device.
  */
 #define FEATURES "features/"
+#define GET_SYSFS "mount sysfs on /sys"
 static const struct btrfs_policy_capability rows[] = {
 	{ .name = "roles-enforced", .file = FEATURES "device_role",
 	  .help = "new chunks go where roles say", .advice = GET_KERNEL },
@@ -32,7 +33,7 @@ static const struct btrfs_policy_capability rows[] = {
 	{ .name = "penalties", .file = "read_policies/roundrobin_rot_nonlocal_inc",
 	  .help = "penalties of the read policy 'roundrobin'", .advice = GET_KERNEL },
 	{ .name = "readahead", .file = "bdi/read_ahead_kb",
-	  .help = "readahead of the file system", .advice = "mount sysfs on /sys" },
+	  .help = "readahead of the file system", .advice = GET_SYSFS },
 	{ .name = "placement-counters", .file = "allocation/metadata/misplaced_bytes",
 	  .help = "the kernel counts misplaced bytes", .advice = GET_KERNEL },
 };
@@ -76,6 +77,8 @@ static int read_row(struct btrfs_policy_fs *fs, const struct btrfs_policy_capabi
 
 	*capability = *row;
 	capability->file = NULL;
+	if (fs->no_sysfs)
+		capability->advice = GET_SYSFS;
 	ret = find_file(fs, row->file, &full);
 	capability->file = full;
 	for (size_t i = 0; !ret && i < BP_ARRAY_SIZE(others); i++) {
@@ -109,6 +112,15 @@ static int read_ignored(struct btrfs_policy_fs *fs, bool *ignored)
 	return 0;
 }
 
+/* The reason why a capability is not available. */
+static char *why_absent(const struct btrfs_policy_fs *fs,
+			const struct btrfs_policy_capability *row)
+{
+	if (fs->no_sysfs)
+		return strdup("'" BP_SYSFS "features' is not there");
+	return bp_format("this kernel has no '%s'", row->file);
+}
+
 static int find_enforced(struct btrfs_policy_fs *fs)
 {
 	const struct btrfs_policy_capability *row =
@@ -128,18 +140,23 @@ static int find_enforced(struct btrfs_policy_fs *fs)
 	else if (row->available)
 		fs->enforced_why = bp_format("'%s' is there", row->file);
 	else
-		fs->enforced_why = bp_format("this kernel has no '%s'", row->file);
+		fs->enforced_why = why_absent(fs, row);
 	return fs->enforced_why ? 0 : bp_nomem(fs);
 }
 
 int bp_capabilities_read(struct btrfs_policy_fs *fs)
 {
 	char version[64];
-	int ret = 0;
+	int ret;
 
 	fs->capabilities = calloc(ROWS, sizeof(*fs->capabilities));
 	if (!fs->capabilities)
 		return bp_nomem(fs);
+	ret = fs->ops->sysfs_exists(fs->backend, "features");
+	if (ret < 0)
+		return bp_failed(fs, ret, "cannot search for '" BP_SYSFS "features'");
+	fs->no_sysfs = !ret && !fs->info.offline;
+	ret = 0;
 	for (size_t i = 0; !ret && i < ROWS; i++)
 		ret = read_row(fs, &rows[i], &fs->capabilities[i]);
 	if (ret)
@@ -217,13 +234,17 @@ int bp_need(struct btrfs_policy_fs *fs, const char *capability, const char *what
 {
 	const struct btrfs_policy_capability *row =
 		btrfs_policy_capability_find(fs, capability);
+	_cleanup_free_ char *why = NULL;
 
 	if (!row)
 		return bp_unread(fs, what);
 	if (row->available)
 		return 0;
-	return bp_error(fs, -EOPNOTSUPP, "cannot %s on '%s': this kernel has no '%s'; %s", what,
-			fs->mount_point, row->file, row->advice);
+	why = why_absent(fs, row);
+	if (!why)
+		return bp_nomem(fs);
+	return bp_error(fs, -EOPNOTSUPP, "cannot %s on '%s': %s; %s", what, fs->mount_point, why,
+			row->advice);
 }
 
 BP_PUBLIC bool btrfs_policy_enforced(const struct btrfs_policy_fs *fs, const char **why)

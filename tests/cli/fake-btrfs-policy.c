@@ -411,6 +411,13 @@ static void make_mixed(void)
 	machine.mixed = true;
 }
 
+/* A kernel with everything, of which a chroot without /sys shows nothing. */
+static void make_chroot(void)
+{
+	make_tagged();
+	machine.no_sysfs = true;
+}
+
 static void make_balance_paused(void)
 {
 	make_ours();
@@ -466,6 +473,7 @@ static const struct {
 	{ "second-fails", make_second_fails },
 	{ "add-without-role", make_add_without_role },
 	{ "mixed", make_mixed },
+	{ "chroot", make_chroot },
 	{ "balance-paused", make_balance_paused },
 	{ "small-ssds", make_small_ssds },
 	{ "filling", make_filling },

@@ -68,6 +68,8 @@ int fake_sysfs_exists(void *self, const char *name)
 	char leaf[16];
 
 	FAKE_MAY_FAIL(fake);
+	if (fake->no_sysfs || !strcmp(name, "features"))
+		return !fake->no_sysfs;
 	if (fake->tree)
 		return fake_recorded_exists(fake, name);
 	if (!strcmp(name, FAKE_FSID "/features/mixed_groups"))
@@ -126,6 +128,8 @@ int fake_sysfs_read(void *self, const char *name, char *buf, size_t size)
 	char leaf[16];
 
 	FAKE_MAY_FAIL(fake);
+	if (fake->no_sysfs)
+		return -ENOENT;
 	device = device_of(fake, name, leaf);
 	if (fake->tree && !(device && is_role(leaf)))
 		return fake_recorded_read(fake, name, buf, size);

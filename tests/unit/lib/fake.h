@@ -73,6 +73,7 @@ struct fake {
 	bool remap_tree; /* items of block groups are longer */
 	bool mixed;
 	bool ignores_roles;
+	bool no_sysfs; /* a chroot without /sys */
 	const char *label;
 	const char *mounts[4];
 	const char *mount_type; /* of "/other" */

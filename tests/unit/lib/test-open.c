@@ -253,6 +253,32 @@ static void ignored_roles_are_not_enforced(void **state)
 	btrfs_policy_fs_unref(fs);
 }
 
+/* A chroot without /sys: the kernel may have everything. */
+static void without_sysfs(void **state)
+{
+	struct btrfs_policy_balance_report *report = NULL;
+	struct btrfs_policy_fs *fs;
+	char *value = NULL;
+	const char *why;
+
+	fake.no_sysfs = true;
+	fs = fake_open(&fake);
+	assert_false(btrfs_policy_enforced(fs, &why));
+	assert_string_equal(why, "'/sys/fs/btrfs/features' is not there");
+	assert_string_equal(btrfs_policy_capability_at(fs, 0)->advice, "mount sysfs on /sys");
+	assert_int_equal(btrfs_policy_setting_get(fs, "rot-penalty", 0, &value), -EOPNOTSUPP);
+	assert_has(btrfs_policy_fs_error(fs),
+		   ": '/sys/fs/btrfs/features' is not there; mount sysfs on /sys");
+	assert_int_equal(btrfs_policy_balance(fs, NULL, &report), -EOPNOTSUPP);
+	assert_has(btrfs_policy_fs_error(fs),
+		   ": '/sys/fs/btrfs/features' is not there; mount sysfs on /sys");
+	btrfs_policy_balance_report_free(report);
+	fake.no_sysfs = false;
+	assert_int_equal(btrfs_policy_fs_refresh(fs), 0);
+	assert_true(btrfs_policy_enforced(fs, &why));
+	btrfs_policy_fs_unref(fs);
+}
+
 static void without_privileges(void **state)
 {
 	struct btrfs_policy_placement *placement = NULL;
@@ -338,6 +364,7 @@ int main(void)
 		cmocka_unit_test_setup(only_a_built_module_has_a_version, setup),
 		cmocka_unit_test_setup(mixed_block_groups_are_not_enforced, setup),
 		cmocka_unit_test_setup(ignored_roles_are_not_enforced, setup),
+		cmocka_unit_test_setup(without_sysfs, setup),
 		cmocka_unit_test(without_privileges),
 		cmocka_unit_test_setup(mounts_that_cannot_be_reached_are_not_listed, setup),
 		cmocka_unit_test(superblock_has_fsid_and_flags),
