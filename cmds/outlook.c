@@ -60,18 +60,21 @@ int outlook_blocked(struct btrfs_policy_fs *fs, const struct btrfs_policy_placem
 	_cleanup_(plan) struct btrfs_policy_plan *plan = NULL;
 	const struct btrfs_policy_fs_info *info = btrfs_policy_fs_info(fs);
 	const char *blocked;
-	int ret;
+	int ret = 0;
 
 	*why = NULL;
 	if (!btrfs_policy_placement_totals(placement)->misplaced_chunks ||
 	    (info->offline && info->missing))
 		return 0;
-	ret = btrfs_policy_plan_new(fs, placement, 0, &plan);
+	if (info->read_only && !info->offline)
+		ret = btrfs_policy_balance_check(fs, NULL);
+	if (!ret)
+		ret = btrfs_policy_plan_new(fs, placement, 0, &plan);
 	if (!ret)
 		ret = btrfs_policy_plan_keeps_copies(fs, placement, plan);
 	blocked = ret ? btrfs_policy_fs_error(fs) : btrfs_policy_plan_blocked(plan);
 	*why = blocked ? xstrdup(blocked) : NULL;
-	return ret == -EOPNOTSUPP ? 0 : ret;
+	return ret == -EOPNOTSUPP || ret == -EROFS ? 0 : ret;
 }
 
 void outlook_warn(const struct btrfs_policy_outlook *outlook, bool would)

@@ -103,6 +103,12 @@ static void make_read_only(void)
 	machine.read_only = true;
 }
 
+static void make_read_only_tagged(void)
+{
+	make_tagged();
+	machine.read_only = true;
+}
+
 /* Not a seed, though no device can be written to either. */
 static void make_write_protected(void)
 {
@@ -448,6 +454,7 @@ static const struct {
 	{ "meagre", make_meagre },
 	{ "unprivileged", make_unprivileged },
 	{ "read-only", make_read_only },
+	{ "read-only-tagged", make_read_only_tagged },
 	{ "write-protected", make_write_protected },
 	{ "ugly", make_ugly },
 	{ "busy", make_busy },
