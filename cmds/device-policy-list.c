@@ -60,6 +60,7 @@ static void print_json(const struct btrfs_policy_fs *fs, const struct records *s
 	const char *module = btrfs_policy_module_version(fs);
 	json_object *object = filesystem_json(fs);
 
+	filesystem_add_enforced(fs, object);
 	json_object_object_add(object, "kernel",
 			       json_object_new_string(btrfs_policy_kernel_name(fs)));
 	json_object_object_add(object, "module-version",

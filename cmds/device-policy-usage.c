@@ -219,8 +219,7 @@ static json_object *usage_json(const struct btrfs_policy_fs *fs, const struct vi
 	_cleanup_(records) struct records *devices = read_devices(fs, placement, true);
 	json_object *object = filesystem_json(fs), *outlook = NULL;
 
-	json_object_object_add(object, "enforced",
-			       json_object_new_boolean(btrfs_policy_enforced(fs, NULL)));
+	filesystem_add_enforced(fs, object);
 	json_object_object_add(object, "profiles", records_json_array(profiles));
 	json_object_object_add(object, "devices", records_json_array(devices));
 	json_object_object_add(object, "totals",

@@ -90,6 +90,15 @@ char *filesystem_enforced(const struct btrfs_policy_fs *fs)
 	return enforced ? xstrdup("yes") : xasprintf("no, %s", why);
 }
 
+void filesystem_add_enforced(const struct btrfs_policy_fs *fs, json_object *object)
+{
+	const char *why;
+	bool enforced = btrfs_policy_enforced(fs, &why);
+
+	json_object_object_add(object, "enforced", json_object_new_boolean(enforced));
+	json_object_object_add(object, "enforced-reason", json_object_new_string(why));
+}
+
 char *filesystem_kernel(const struct btrfs_policy_fs *fs)
 {
 	const char *module = btrfs_policy_module_version(fs);

@@ -33,6 +33,9 @@ bool word_is_device(const char *word);
 /* Whether roles are obeyed, and why, as "no, this kernel ..."; to be freed. */
 char *filesystem_enforced(const struct btrfs_policy_fs *fs);
 
+/* The same as the members enforced and enforced-reason of @object. */
+void filesystem_add_enforced(const struct btrfs_policy_fs *fs, json_object *object);
+
 /* The version and kind of the kernel, as "6.12.1 (device-role)"; to be freed. */
 char *filesystem_kernel(const struct btrfs_policy_fs *fs);
 
