@@ -45,6 +45,17 @@ static int parse_size(const char *text, uint64_t *size)
 
 /* ---- One assumption each ------------------------------------------------ */
 
+/* The handle may have been refreshed since the snapshot was read. */
+static int find_device(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement,
+		       uint64_t devid, struct bp_candidate **candidate)
+{
+	*candidate = bp_candidate_find(placement->candidates, placement->device_count, devid);
+	if (*candidate)
+		return 0;
+	return bp_error(fs, -ENODEV, "device %llu is not in this snapshot; read it again",
+			(unsigned long long)devid);
+}
+
 static int assume_role(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement,
 		       enum btrfs_policy_role role, const char *word)
 {
@@ -53,10 +64,11 @@ static int assume_role(struct btrfs_policy_fs *fs, struct btrfs_policy_placement
 	int ret = btrfs_policy_device_select(fs, word, &devids, &count);
 
 	for (size_t i = 0; !ret && i < count; i++) {
-		struct bp_candidate *candidate =
-			bp_candidate_find(placement->candidates, placement->device_count,
-						    devids[i]);
+		struct bp_candidate *candidate;
 
+		ret = find_device(fs, placement, devids[i], &candidate);
+		if (ret)
+			break;
 		placement->devices[candidate - placement->candidates].role = role;
 		if (!fs->info.mixed)
 			candidate->role = role;
@@ -72,10 +84,11 @@ static int assume_loss(struct btrfs_policy_fs *fs, struct btrfs_policy_placement
 	int ret = btrfs_policy_device_select(fs, word, &devids, &count);
 
 	for (size_t i = 0; !ret && i < count; i++) {
-		struct bp_candidate *candidate =
-			bp_candidate_find(placement->candidates, placement->device_count,
-						    devids[i]);
+		struct bp_candidate *candidate;
 
+		ret = find_device(fs, placement, devids[i], &candidate);
+		if (ret)
+			break;
 		candidate->writeable = false;
 		candidate->free_space = 0;
 		candidate->lost = true;

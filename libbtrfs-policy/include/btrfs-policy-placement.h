@@ -204,8 +204,8 @@ btrfs_policy_placement_totals(const struct btrfs_policy_placement *placement);
  *	`add=<size>[:<role>]`: there is one more device, of 1 PiB at most;
  *	`lose=<device>`: the device is gone
  *
- * Return: 0; -EINVAL and those of btrfs_policy_device_select(), after which the
- * caller can only free the snapshot; -ENOMEM.
+ * Return: 0; -EINVAL, -ENODEV (@fs was refreshed: read a new snapshot) and others of
+ * btrfs_policy_device_select(), after which @placement can only be freed; -ENOMEM.
  */
 int btrfs_policy_placement_assume(struct btrfs_policy_fs *fs,
 				  struct btrfs_policy_placement *placement, const char *text);

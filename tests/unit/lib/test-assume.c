@@ -218,6 +218,20 @@ static void nonsense(void **state)
 	}
 }
 
+/* It was added after the snapshot, and the handle knows it. */
+static void a_device_that_came_later(void **state)
+{
+	static const char *const words[] = { "lose=5", "data-only=5" };
+
+	fake_add_device(&fake, 100 * GiB, DISK_DATA, false);
+	assert_int_equal(btrfs_policy_fs_refresh(fs), 0);
+	for (size_t i = 0; i < BP_ARRAY_SIZE(words); i++) {
+		assert_int_equal(btrfs_policy_placement_assume(fs, placement, words[i]), -ENODEV);
+		assert_string_equal(btrfs_policy_fs_error(fs),
+				    "device 5 is not in this snapshot; read it again");
+	}
+}
+
 static void a_plan_keeps_profiles(void **state)
 {
 	struct btrfs_policy_plan *plan;
@@ -234,7 +248,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(roles), TEST(capacity_by_role), TEST(capacity_by_profile), TEST(one_device_more),
 		TEST(one_device_less), TEST(dup_is_lost_with_its_device), TEST(nonsense),
-		TEST(a_plan_keeps_profiles), TEST(outlook_when_moved), TEST(little_for_metadata),
+		TEST(a_device_that_came_later), TEST(a_plan_keeps_profiles), TEST(outlook_when_moved), TEST(little_for_metadata),
 		TEST(ten_times_what_is_used), TEST(reserve_is_not_free),
 		TEST(no_outlook_for_mixed_groups),
 	};
