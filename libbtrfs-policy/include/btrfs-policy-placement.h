@@ -570,7 +570,7 @@ int btrfs_policy_balance_check(struct btrfs_policy_fs *fs,
 
 /**
  * btrfs_policy_balance() - move misplaced chunks, one after the other
- * @fs: open handle
+ * @fs: open handle; it is refreshed before each chunk
  * @options: how, or NULL for all defaults
  * @report: receives the result, on failure too (NULL only if it could not
  *	start), to be freed with btrfs_policy_balance_report_free()

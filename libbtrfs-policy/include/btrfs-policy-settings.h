@@ -249,8 +249,8 @@ struct btrfs_policy_addition {
  *
  * All devices are checked before the first is touched.  They are added one by one: a
  * device that was added stays when a later one fails, and the error text names it.
- * Contents are not discarded (TRIM).  SIGINT, SIGTERM and SIGHUP are blocked in the
- * calling thread while one device is overwritten and added.
+ * Contents are not discarded (TRIM).  SIGINT, SIGTERM, SIGHUP and SIGQUIT are blocked in
+ * the calling thread while one device is overwritten and added.
  *
  * Return: 0; -EINVAL, -EEXIST (something is on a device), -EBUSY (a device is in use,
  * or another exclusive operation is running), -EOPNOTSUPP, -EPERM, or another error of

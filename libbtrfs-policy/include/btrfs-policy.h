@@ -174,8 +174,9 @@ int btrfs_policy_mounts(struct btrfs_policy_fs *fs, char ***paths);
  * btrfs_policy_fs_refresh() - read devices, roles and capabilities again
  * @fs: open handle
  *
- * Pointers to devices handed out before are invalid afterwards, whatever the
- * result is.
+ * Pointers to devices and capabilities, and the texts of btrfs_policy_enforced() and
+ * btrfs_policy_module_version(), that were handed out before are invalid afterwards,
+ * whatever the result is.
  *
  * Return: 0 or a negative error as btrfs_policy_fs_open().
  */
