@@ -204,12 +204,12 @@ int bp_find_target(struct btrfs_policy_fs *fs, const char *target, char **mount_
 		return ret;
 	if (!target)
 		return target_by_search(fs, &search, NULL, mount_point);
-	if (strchr(target, '/'))
-		return bp_failed(fs, ret, "cannot open '%s'", target);
 	if (!strncmp(target, "UUID=", 5))
 		search.uuid = target + 5;
 	else if (!strncmp(target, "LABEL=", 6))
 		search.label = target + 6;
+	else if (strchr(target, '/'))
+		return bp_failed(fs, ret, "cannot open '%s'", target);
 	else
 		search.uuid = search.label = target;
 	return target_by_search(fs, &search, target, mount_point);

@@ -106,7 +106,8 @@ int bp_offline_path(struct bp_offline *off, const char *word, char **path)
 	int ret = 0;
 
 	*path = NULL;
-	if (access(word, F_OK) == 0 || strchr(word, '/'))
+	/* A label may have a slash: "LABEL=a/b" is no path, "a/b" and "a/b=c" are. */
+	if (access(word, F_OK) == 0 || word[strcspn(word, "/=")] == '/')
 		return (*path = strdup(word)) ? 0 : -ENOMEM;
 	for (size_t i = 0; !ret && !*path && i < BP_ARRAY_SIZE(tags); i++) {
 		size_t length = strlen(tags[i]);

@@ -74,6 +74,19 @@ static void no_label_is_no_name(void **state)
 	btrfs_policy_fs_unref(fs);
 }
 
+/* Without the tag it is a path. */
+static void a_label_with_a_slash(void **state)
+{
+	struct btrfs_policy_fs *fs = bp_fs_new_with(&fake_backend, &fake);
+
+	fake.label = "srv/data";
+	assert_int_equal(btrfs_policy_fs_open(fs, "srv/data"), -ENOENT);
+	assert_has(btrfs_policy_fs_error(fs), "cannot open 'srv/data'");
+	assert_int_equal(btrfs_policy_fs_open(fs, "LABEL=srv"), -ENOENT);
+	assert_int_equal(btrfs_policy_fs_open(fs, "LABEL=srv/data"), 0);
+	btrfs_policy_fs_unref(fs);
+}
+
 /* The same file system mounted twice is one candidate, not two. */
 static void two_mounts_of_one_file_system(void **state)
 {
@@ -356,6 +369,7 @@ int main(void)
 		cmocka_unit_test_setup(open_targets, setup),
 		cmocka_unit_test_setup(nothing_named_and_nothing_mounted, setup),
 		cmocka_unit_test_setup(no_label_is_no_name, setup),
+		cmocka_unit_test_setup(a_label_with_a_slash, setup),
 		cmocka_unit_test_setup(two_mounts_of_one_file_system, setup),
 		cmocka_unit_test_setup(block_device_of_a_mounted_one, setup),
 		cmocka_unit_test_setup(devices_are_read, setup),

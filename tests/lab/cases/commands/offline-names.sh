@@ -54,6 +54,10 @@ is "$(shown "LABEL=nobody"; shown 11111111-2222-3333-4444-555555555555)" \
 	"ERROR: cannot read 'LABEL=nobody': No such file or directory
 ERROR: cannot read '11111111-2222-3333-4444-555555555555': No such file or directory" 'names of nothing'
 
+try 'the other one gets a label with a slash' btrfs filesystem label /dev/labdd srv/data
+rm -f /run/blkid/blkid.tab*
+is "$(shown LABEL=srv/data | sed -n 's/^ *[0-9] \([^ ]*\) .*/\1/p')" /dev/labdd 'which is found with its tag'
+
 try 'the other one gets the same label' btrfs filesystem label /dev/labdd "$label"
 rm -f /run/blkid/blkid.tab*
 other=$(blkid -o value -s UUID /dev/labdd)
