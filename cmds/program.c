@@ -124,7 +124,7 @@ static int run_words(const char *name, struct globals *globals, int count, char 
 	}
 	if (count && strcmp(words[0], "help") == 0)
 		return run_help(name, globals, count - 1, words + 1);
-	if (count)
+	if (count || globals->format == FORMAT_JSON)
 		return dispatch(name, &program_group, globals, count, words);
 	print_help(name);
 	return STATUS_FAILURE;

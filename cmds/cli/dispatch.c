@@ -122,6 +122,11 @@ int dispatch(const char *name, const struct group *group, struct globals *global
 		if (run.command)
 			return run_command(&run, globals, count, words);
 	}
+	if (globals->format == FORMAT_JSON) {
+		usage_error(run.name, "no command given");
+		fprintf(stderr, "Try '%s --help' for more information\n", run.name);
+		return STATUS_FAILURE;
+	}
 	help_group(stdout, run.name, group, false);
 	return STATUS_FAILURE;
 }
