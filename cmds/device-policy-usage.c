@@ -434,7 +434,7 @@ static int show_one(const struct run *run, struct btrfs_policy_fs *fs, json_obje
 		return filesystem_failed(fs, ret);
 	if (object)
 		*object = usage_json(fs, &view, args->check);
-	else
+	else if (!args->check || messages_at(LEVEL_DEFAULT))
 		print_text(fs, &view, args);
 	if (!args->check)
 		return STATUS_OK;
