@@ -79,23 +79,25 @@ static const struct column sum_columns[] = {
 	[SUM_MOST] = { "most-seconds", NULL, 0 },
 };
 
+static void set_step(struct cell *record, const struct btrfs_policy_step *step)
+{
+	record_set_number(record, STEP_LOGICAL, step->chunk->logical);
+	record_set_size(record, STEP_LENGTH, step->chunk->length);
+	record_set_size(record, STEP_USED, step->chunk->used);
+	record_set_text(record, STEP_KIND, btrfs_policy_kind_name(step->chunk->kind));
+	record_set_text(record, STEP_PROFILE, step->chunk->profile);
+	record_set_text(record, STEP_WHY, reasons[step->chunk->misplaced]);
+	record_set_numbers(record, STEP_FROM, step->chunk->devids, step->chunk->stripes);
+	record_set_numbers(record, STEP_TO, step->target_devids, step->targets);
+}
+
 static struct records *read_steps(const struct btrfs_policy_plan *plan)
 {
 	struct records *records = records_new(step_columns, STEP_COLUMNS);
 	const struct btrfs_policy_step *step;
 
-	for (size_t i = 0; (step = btrfs_policy_plan_step(plan, i)); i++) {
-		struct cell *record = records_add(records);
-
-		record_set_number(record, STEP_LOGICAL, step->chunk->logical);
-		record_set_size(record, STEP_LENGTH, step->chunk->length);
-		record_set_size(record, STEP_USED, step->chunk->used);
-		record_set_text(record, STEP_KIND, btrfs_policy_kind_name(step->chunk->kind));
-		record_set_text(record, STEP_PROFILE, step->chunk->profile);
-		record_set_text(record, STEP_WHY, reasons[step->chunk->misplaced]);
-		record_set_numbers(record, STEP_FROM, step->chunk->devids, step->chunk->stripes);
-		record_set_numbers(record, STEP_TO, step->target_devids, step->targets);
-	}
+	for (size_t i = 0; (step = btrfs_policy_plan_step(plan, i)); i++)
+		set_step(records_add(records), step);
 	return records;
 }
 
@@ -171,22 +173,33 @@ static json_object *spaces_json(const struct btrfs_policy_step *step)
 	return records_json_array(records);
 }
 
+static json_object *step_json(const void *plan, size_t index)
+{
+	_cleanup_(records) struct records *records = records_new(step_columns, STEP_COLUMNS);
+	const struct btrfs_policy_step *step = btrfs_policy_plan_step(plan, index);
+	json_object *object;
+
+	if (!step)
+		return NULL;
+	set_step(records_add(records), step);
+	object = records_json_object(records, 0);
+	json_object_object_add(object, "devices", spaces_json(step));
+	return object;
+}
+
+/* A plan may have 400,000 steps, each 6 KB as an object: one at a time. */
 static void print_json(const struct btrfs_policy_fs *fs, const struct btrfs_policy_plan *plan)
 {
 	_cleanup_(records) struct records *devices = read_devices(fs, plan);
-	_cleanup_(records) struct records *steps = read_steps(plan);
-	json_object *object = filesystem_json(fs), *array = records_json_array(steps);
+	json_object *object = filesystem_json(fs);
 
-	for (int i = 0; i < records_count(steps); i++)
-		json_object_object_add(json_object_array_get_idx(array, i), "devices",
-				       spaces_json(btrfs_policy_plan_step(plan, i)));
 	json_object_object_add(object, "enforced",
 			       json_object_new_boolean(btrfs_policy_enforced(fs, NULL)));
 	json_object_object_add(object, "dry-run", json_object_new_boolean(true));
 	json_object_object_add(object, "plan", summary_json(plan));
-	json_object_object_add(object, "steps", array);
+	json_object_object_add(object, "steps", NULL);
 	json_object_object_add(object, "devices", records_json_array(devices));
-	json_print_document("balance-preferred-metadata", object);
+	json_print_streamed("balance-preferred-metadata", object, "steps", step_json, plan);
 }
 
 static char *format_time(uint64_t seconds)

@@ -99,17 +99,57 @@ bool json_was_printed(void)
 	return printed;
 }
 
-void json_print_document(const char *name, json_object *value)
+static const char *to_text(json_object *object)
 {
-	_cleanup_(json) json_object *document = json_object_new_object();
+	return json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
+			JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE);
+}
+
+static json_object *make_document(const char *name, json_object *value)
+{
+	json_object *document = json_object_new_object();
 	json_object *header = json_object_new_object();
 
 	json_object_object_add(header, "version", json_object_new_string("1"));
 	json_object_object_add(document, "__header", header);
 	json_object_object_add(document, name, value);
-	escape_json(stdout, json_object_to_json_string_ext(document,
-			JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-			JSON_C_TO_STRING_NOSLASHESCAPE));
+	return document;
+}
+
+void json_print_document(const char *name, json_object *value)
+{
+	_cleanup_(json) json_object *document = make_document(name, value);
+
+	escape_json(stdout, to_text(document));
+	putchar('\n');
+	printed = true;
+}
+
+void json_print_streamed(const char *name, json_object *value, const char *key,
+			 json_object *(*make)(const void *user, size_t index), const void *user)
+{
+	_cleanup_(json) json_object *document = make_document(name, value);
+	_cleanup_free_ char *text = xstrdup(to_text(document));
+	_cleanup_free_ char *hole = xasprintf("\"%s\": null", key);
+	char *end = strstr(text, hole) + strlen(hole);
+	json_object *element;
+	size_t count;
+
+	end[-(int)strlen("null")] = '\0';
+	escape_json(stdout, text);
+	for (count = 0; (element = make(user, count)); count++) {
+		_cleanup_free_ char *lines = xstrdup(to_text(element));
+		char *rest = lines;
+
+		fputs(count ? "," : "[", stdout);
+		for (char *line; (line = strsep(&rest, "\n"));) {
+			printf("\n      ");	/* as deep as the array's elements are */
+			escape_json(stdout, line);
+		}
+		json_object_put(element);
+	}
+	fputs(count ? "\n    ]" : "[]", stdout);
+	escape_json(stdout, end);
 	putchar('\n');
 	printed = true;
 }

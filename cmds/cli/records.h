@@ -79,6 +79,13 @@ json_object *records_json_keyed(const struct records *records, int column);
 /* Prints { "__header": ..., @name: @value } to stdout; takes @value over. */
 void json_print_document(const char *name, json_object *value);
 
+/*
+ * The same, but member @key of @value, which is null, becomes an array of what @make
+ * returns for @user and 0, 1, ... until NULL; only one element is in memory at a time.
+ */
+void json_print_streamed(const char *name, json_object *value, const char *key,
+			 json_object *(*make)(const void *user, size_t index), const void *user);
+
 /* The document "error", for a command that ends before it has one of its own. */
 void json_print_error(int status, const char *text);
 bool json_was_printed(void);

@@ -38,7 +38,11 @@ others() {
 	constant --dry-run device policy set roundrobin && constant device policy save
 }
 usage() { linear device policy usage -T && linear --format json device policy usage; }
-plan() { linear --dry-run balance --preferred-metadata && linear device policy suggest; }
+plan() {
+	linear --dry-run balance --preferred-metadata && linear device policy suggest &&
+	linear --format json --dry-run balance --preferred-metadata --assume metadata-only=5,6 &&
+	[ "$(grep -c '"logical"' "$T/out")" -gt 10000 ]
+}
 
 check "show asks for no chunk, in 32 MiB" show
 check "nor do list, get, set and save" others
