@@ -61,7 +61,7 @@ is "$(cat "$tree/fs/btrfs/ours.c") $(sed -n 20p "$tree/fs/btrfs/super.c")" 'int 
 
 try 'a topic has a tree of its own' ktree --topic base apply
 work "$tree-base" second
-touch "$T/source"
+touch -d tomorrow "$T/source"
 refuse 'a new source would lose the commit there' ktree apply
 try 'which is named' grep -F "'$tree-base' holds work" "$T/said"
 refuse 'so would clean' ktree clean

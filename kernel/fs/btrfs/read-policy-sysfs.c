@@ -256,10 +256,9 @@ static ssize_t btrfs_read_policy_store(struct kobject *kobj, struct kobj_attribu
 				       const char *buf, size_t len)
 {
 	struct btrfs_read_policy_choice choice;
-	int ret;
-
 	/* Nothing may hide behind a NUL. */
-	ret = strnlen(buf, len) == len ? btrfs_read_policy_parse(buf, &choice) : -EINVAL;
+	int ret = strnlen(buf, len) == len ? btrfs_read_policy_parse(buf, &choice) : -EINVAL;
+
 	if (!ret)
 		ret = btrfs_read_policy_set(btrfs_kobj_to_fs_info(kobj), &choice);
 	return ret ? ret : len;
@@ -297,13 +296,11 @@ static ssize_t btrfs_read_policy_setting_store(struct kobject *kobj, struct kobj
 	u32 *setting = btrfs_read_policy_setting_ptr(kobj, a->attr.name);
 	bool yes = false;
 	u32 val = 0;
-	int ret;
 
 	if (strnlen(buf, len) != len || len > POLICY_TEXT)
 		return -EINVAL;
-	ret = setting == &info->nonlocal_inc_mixed_only ? kstrtobool(buf, &yes) :
-							  kstrtou32(buf, 10, &val);
-	if (ret || val > PENALTY_MAX)
+	if ((setting == &info->nonlocal_inc_mixed_only ? kstrtobool(buf, &yes) :
+	     kstrtou32(buf, 10, &val)) || val > PENALTY_MAX)
 		return -EINVAL;
 	WRITE_ONCE(*setting, yes ? 1 : val);
 	return len;

@@ -275,6 +275,9 @@ static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 	pick->slice = pick->window * 4 * 15 / 16 / (max(nr_free, 2U) - 1);
 	pick->slice = max_t(u32, pick->slice,
 			    div_u64((u64)on->speed.seek_ns * 3 / 2, on->speed.unit_ns));
+	/* A stream that waits for each read gains in the long run by a faster disk. */
+	if (!on->wait)
+		pick->slice = max_t(u32, pick->slice, READ_ONCE(slot->run));
 	if (pick->slice > since)
 		pick->leave = btrfs_rr_cost((u64)(pick->slice - since) * on->speed.unit_ns);
 }
