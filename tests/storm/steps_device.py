@@ -66,7 +66,7 @@ def short_of_space(m, before):
     # Data that is moved may take what was left for the chunk that takes the place of the last one,
     # and a metadata chunk that roles want elsewhere what data needs.
     now = machine.chunk_tree()
-    for kind in ('metadata', 'data'):
+    for kind in ('metadata', 'data', 'mixed'):
         for profile in now.profiles(kind):
             if now.space(kind, profile, m.present()) < 64 << 20:
                 return '%s has become short of space' % kind
