@@ -42,7 +42,7 @@ cell 2nvme/rand32 1.2
 cell hdd+ssd/rand128 0.97
 cell ssd+nvme/rand128 1.01
 cell 2nvme/rand128 1.2
-# A deep queue on hard disks: the way of a read delays all who wait.
+# In a deep queue on hard disks a long seek delays all who wait.
 cell 3hdd/rand32 1 7 'the best rival'
 cell 4hdd/rand32 1 7 'the best rival'
 cell unequal/mix1 0.97 7 'the best rival'

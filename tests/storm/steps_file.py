@@ -326,13 +326,12 @@ class Fill(FileStep):
             sizes = [v.total for d, v in now.devices.items() if d in writable and layout.rank(v.role, 'data') == rank]
             if profile == 'raid10' and said < got and 2 * max(sizes, default=0) > sum(sizes):
                 return
-        # And where one of the first choice is too small for a useful chunk: it comes last.
         data = [c for c in now.chunks.values() if c.kind == 'data']
-        if said < got and any(v.total < now.useful(data[0], writable) for d, v in now.devices.items()
-                              if d in writable and layout.rank(v.role, 'data') == 0):
-            return
         chunk = max([c.length for c in data] + [64 * MIB])
-        if abs(said - got) > chunk + 32 * MIB:
+        # Of the first choice those too small for a useful chunk come last: more fits by what they leave to others.
+        small = sum(v.total for d, v in now.devices.items() if d in writable and layout.rank(v.role, 'data') == 0 and
+                    v.total < now.useful(data[0], writable)) if said < got else 0
+        if abs(said - got) > chunk + 32 * MIB + small * layout.PROFILES[profile].copies:
             raise Finding('df: more than a chunk off', 'said %d MiB, got %d MiB; a chunk is %d MiB' %
                           (said // MIB, got // MIB, chunk // MIB))
 

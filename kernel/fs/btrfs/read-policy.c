@@ -303,7 +303,7 @@ static u32 btrfs_rr_total(const struct btrfs_rr_pick *pick, int i)
 	const u64 bytes = pick->slice && pick->nr_rot == pick->nr ?
 			  (u64)pick->slice << BTRFS_READ_UNIT_SHIFT : pick->len;
 	const u32 seek = btrfs_rr_cost(m->speed.seek_ns);
-	/* The way delays all who wait there; where reads wait everywhere, no disk gets idle. */
+	/* A long seek delays all who wait there; if reads wait everywhere, no disk goes idle. */
 	const u32 ways = RANDOM_WAY + RANDOM_WAY * pick->least_wait / seek;
 	u64 own = btrfs_read_access_ns(&m->speed, last_end, pos, pick->len);
 

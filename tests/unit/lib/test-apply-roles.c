@@ -69,11 +69,12 @@ static void the_devices_left_are_those_of_now(void **state)
 
 /* ---- Allocation-hint kernels -------------------------------------------- */
 
+static const struct wanted roles[] = {
+	{ "role", 1, "metadata-only" }, { "role", 3, "data-only" },
+};
+
 static void hint_kernel_gets_the_number_on_disk(void **state)
 {
-	static const struct wanted roles[] = {
-		{ "role", 1, "metadata-only" }, { "role", 3, "data-only" },
-	};
 	struct btrfs_policy_changes *changes;
 	struct btrfs_policy_fs *fs;
 
@@ -89,9 +90,6 @@ static void hint_kernel_gets_the_number_on_disk(void **state)
 
 static void hint_kernel_would_wipe_other_bits(void **state)
 {
-	static const struct wanted roles[] = {
-		{ "role", 1, "metadata-only" }, { "role", 3, "data-only" },
-	};
 	struct btrfs_policy_changes *changes;
 	struct btrfs_policy_fs *fs;
 
