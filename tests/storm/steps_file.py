@@ -216,17 +216,16 @@ class SendReceive(FileStep):
 
     def act(self, m, a):
         a['name'] = m.name('sent')
-        copy = m.name('recv')
+        a['copy'] = m.name('recv')
         result = btrfs('subvolume', 'snapshot', '-r', path_of(a['where']), path_of(a['name']))
         if result.status:
             return result
         m.manifest.copy_tree(a['where'], a['name'])
-        os.makedirs(path_of(copy))
-        result = machine.run('sh', '-c', 'btrfs -q send -f /tmp/stream "$1" && btrfs -q receive -f /tmp/stream "$2"',
-                             'sh', path_of(a['name']), path_of(copy))
+        result = machine.run('sh', '-c', 'mkdir "$2" && btrfs -q send -f /tmp/stream "$1" && '
+                             'btrfs -q receive -f /tmp/stream "$2"',
+                             'sh', path_of(a['name']), path_of(a['copy']))
         if os.path.exists('/tmp/stream'):
             os.unlink('/tmp/stream')
-        a['copy'] = copy
         return result
 
     def effect(self, m, a, result):
