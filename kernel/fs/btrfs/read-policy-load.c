@@ -243,10 +243,11 @@ static bool btrfs_read_recovered(struct btrfs_read_load *load, const struct btrf
 /*
  * A request is done.  Must be called before anything that lets the device be
  * freed, which is the drop of the bio counter for a device replace and the load
- * itself for a device removal; therefore the load goes down last.
+ * itself for a device removal; therefore the load goes down last.  Called twice
+ * for the last of a mirrored write: for its clone, and when all are done.
  */
 void btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
-			      const struct btrfs_read_charge *charge)
+			      struct btrfs_read_charge *charge)
 {
 	const u32 len = charge->load & (BIT_ULL(SEEKS_SHIFT) - 1);
 	struct btrfs_read_load *load = &device->read_load;
@@ -279,4 +280,5 @@ void btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
 out:
 	WRITE_ONCE(load->alive, jiffies);
 	atomic64_sub_return_release(charge->load, &load->in_flight);
+	charge->load = 0;
 }

@@ -113,20 +113,18 @@ static struct btrfs_rr_slot *btrfs_rr_own_slot(const struct btrfs_rr_pick *pick,
 	return &btrfs_rr_load(pick, m)->slots[m->slot];
 }
 
-static bool btrfs_rr_leased(const struct btrfs_rr_slot *slot, u32 now)
+/* What remains of the lease in ticks, 0 if there is none. */
+static u32 btrfs_rr_lease(const struct btrfs_rr_pick *pick, const struct btrfs_rr_slot *slot)
 {
-	return READ_ONCE(slot->pid) && READ_ONCE(slot->until) - now - 1 < BIT(20);
-}
+	const u32 left = READ_ONCE(slot->until) - btrfs_rr_ticks(pick->now_ns);
 
-static u64 btrfs_rr_run_ns(const struct btrfs_rr_slot *slot, u32 unit_ns)
-{
-	return (u64)READ_ONCE(slot->run) * unit_ns;
+	return READ_ONCE(slot->pid) && left <= BIT(20) ? left : 0;
 }
 
 /* Would the loss of its place cost the task a whole seek? */
 static bool btrfs_rr_is_stream(const struct btrfs_rr_slot *slot, const struct btrfs_rr_mirror *m)
 {
-	return 2 * btrfs_rr_run_ns(slot, m->speed.unit_ns) >= m->speed.seek_ns;
+	return (u64)2 * READ_ONCE(slot->run) * m->speed.unit_ns >= m->speed.seek_ns;
 }
 
 static u64 btrfs_rr_pos(const struct btrfs_rr_pick *pick, const struct btrfs_rr_mirror *m)
@@ -142,10 +140,7 @@ static noinline void btrfs_rr_add_mirror(struct btrfs_rr_pick *pick, int index)
 	struct btrfs_rr_mirror *m = &pick->mirrors[pick->nr++];
 	bool single;
 
-	memset(m, 0, sizeof(*m));
-	m->index = index;
-	m->slot = -1;
-	m->speed = btrfs_read_speed(dev);
+	*m = (struct btrfs_rr_mirror){ .index = index, .slot = -1, .speed = btrfs_read_speed(dev) };
 	m->wait = btrfs_rr_cost(btrfs_read_wait_ns(load, &m->speed, pick->now_ns));
 	single = btrfs_read_is_single(&m->speed, pick->len);
 	m->rested_seek = !m->wait && btrfs_read_has_rested(load, single || m->speed.rot);
@@ -191,14 +186,13 @@ static void btrfs_rr_guess(const struct btrfs_rr_pick *pick, struct btrfs_rr_mir
 /* A stream counts on each of the disks that it uses as its share of them, in twelfths. */
 static u32 btrfs_rr_share(const struct btrfs_rr_pick *pick, u32 pid)
 {
-	const u32 now = btrfs_rr_ticks(pick->now_ns);
 	u32 nr = 0;
 
 	for (int i = 0; i < BTRFS_RR_SLOTS * pick->nr; i++) {
 		const struct btrfs_rr_slot *slot = &btrfs_rr_load(pick,
 			&pick->mirrors[i / BTRFS_RR_SLOTS])->slots[i % BTRFS_RR_SLOTS];
 
-		nr += READ_ONCE(slot->pid) == pid && btrfs_rr_leased(slot, now);
+		nr += READ_ONCE(slot->pid) == pid && btrfs_rr_lease(pick, slot);
 	}
 	return 12 / max(nr, 1U);
 }
@@ -206,20 +200,20 @@ static u32 btrfs_rr_share(const struct btrfs_rr_pick *pick, u32 pid)
 /* What other tasks lose when we come, and how many streams are there. */
 static noinline void btrfs_rr_add_harm(struct btrfs_rr_pick *pick, struct btrfs_rr_mirror *m)
 {
-	const u32 now = btrfs_rr_ticks(pick->now_ns);
 	u64 harm = 0;
 
 	for (int s = 0; s < BTRFS_RR_SLOTS; s++) {
 		const struct btrfs_rr_slot *slot = &btrfs_rr_load(pick, m)->slots[s];
 
-		if (!btrfs_rr_leased(slot, now))
+		if (!btrfs_rr_lease(pick, slot))
 			continue;
 		if (s == m->slot) {
 			pick->stream |= btrfs_rr_is_stream(slot, m);
 			continue;
 		}
 		/* Who interrupts a run costs it a seek there and one back. */
-		harm += min(2 * (u64)m->speed.seek_ns, btrfs_rr_run_ns(slot, m->speed.unit_ns));
+		harm += min(2 * (u64)m->speed.seek_ns,
+			    (u64)READ_ONCE(slot->run) * m->speed.unit_ns);
 		m->others++;
 		if (btrfs_rr_is_stream(slot, m))
 			m->streams += btrfs_rr_share(pick, READ_ONCE(slot->pid));
@@ -235,11 +229,8 @@ static noinline int btrfs_rr_find_place(const struct btrfs_rr_pick *pick)
 
 	for (int i = 0; i < pick->nr; i++) {
 		const struct btrfs_rr_mirror *m = &pick->mirrors[i];
-		const u32 now = btrfs_rr_ticks(pick->now_ns);
-		u64 rank = 0;
+		u64 rank = m->slot >= 0 ? btrfs_rr_lease(pick, btrfs_rr_own_slot(pick, m)) : 0;
 
-		if (m->slot >= 0 && btrfs_rr_leased(btrfs_rr_own_slot(pick, m), now))
-			rank = READ_ONCE(btrfs_rr_own_slot(pick, m)->until) - now;
 		if (pick->data && m->cont)
 			rank |= BIT_ULL(32) << (m->slot >= 0);
 		if (rank > highest) {
@@ -385,8 +376,7 @@ static struct btrfs_rr_slot *btrfs_rr_take_slot(const struct btrfs_rr_pick *pick
 		return btrfs_rr_own_slot(pick, m);
 	for (int s = 0; pick->data && s < BTRFS_RR_SLOTS; s++) {
 		struct btrfs_rr_slot *slot = &btrfs_rr_load(pick, m)->slots[s];
-		const bool leased = btrfs_rr_leased(slot, btrfs_rr_ticks(pick->now_ns));
-		const u32 run = leased ? READ_ONCE(slot->run) : 0;
+		const u32 run = btrfs_rr_lease(pick, slot) ? READ_ONCE(slot->run) : 0;
 
 		if (run < least) {
 			least = run;

@@ -160,6 +160,6 @@ u64 btrfs_read_wait_ns(const struct btrfs_read_load *load, const struct btrfs_re
 void btrfs_read_load_charge(const struct btrfs_read_policy_info *info, struct btrfs_device *device,
 			    const struct bio *bio, struct btrfs_read_charge *charge);
 void btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
-			      const struct btrfs_read_charge *charge);
+			      struct btrfs_read_charge *charge);
 
 #endif

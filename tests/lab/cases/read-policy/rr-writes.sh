@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# lab: --mem 1G --disk hdd:size=2G,seed=1 --disk hdd:size=2G,seed=2 --disk ssd:size=2G,seed=3
+#
+# A mirrored write is in flight on each member until that member is done: a slow one
+# must not make the others look busy, whichever is the last of the chunk.
+[ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
+. "$LAB_LIB"
+
+# Nothing is known of the members, as that would make the second run another one.
+forget() {
+	for policy in pid roundrobin; do
+		btrfs -q device policy set "$policy" "$LAB_MNT" || bail_out "no policy $policy"
+	done
+}
+
+# beside SLOW: random reads a second while 32 writes of 1 MiB are in flight, and that member is ten times slower
+beside() {
+	local writer
+
+	forget
+	lab_slow "$1" 1000
+	lab_fio --name=w --filename="$LAB_MNT/write" --rw=write --bs=1M --direct=1 --size=64M \
+		--ioengine=libaio --iodepth=32 --runtime=8 --time_based --output=/dev/null &
+	writer=$!
+	sleep 1
+	lab_measure --name=r --filename="$LAB_MNT/read" --rw=randread --bs=4k --direct=1 --size=128M \
+		--ioengine=libaio --iodepth=4 --runtime=4 --time_based | awk '{ print $3 }'
+	kill "$writer"
+	wait "$writer"
+	lab_slow "$1" 100
+}
+
+# array MEMBER...: a file to write over, one to read
+array() {
+	lab_fresh && lab_mkfs raid1 "$@" && lab_mount "$1" noatime || bail_out "no file system on $*"
+	touch "$LAB_MNT/write"
+	chattr +C "$LAB_MNT/write"
+	lab_fill "$LAB_MNT/write" 64
+	lab_fill "$LAB_MNT/read" 128
+	lab_drop_caches
+	lab_warm "$LAB_MNT/read"
+}
+
+array /dev/labda /dev/labdb
+for slow in /dev/labda /dev/labdb; do
+	in_range "$(beside $slow)" 100 400 "two hard disks, ${slow##*/} slow: reads a second, as of one that is idle"
+done
+array /dev/labda /dev/labdc
+in_range "$(beside /dev/labda)" 4000 40000 'an SSD and a slow hard disk: reads a second, as of the SSD'
+in_range "$(beside /dev/labdc)" 100 400 'a hard disk and a slow SSD: reads a second, as of the hard disk'
+try 'nothing is left in flight' lab_idle
+try unmount umount "$LAB_MNT"
+done_testing
