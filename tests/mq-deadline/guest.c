@@ -182,11 +182,17 @@ static void print_rest(const char *disk)
 		{ "parked", "/sys/kernel/debug/block/%s/sched/parked" },
 	};
 	char file[128], text[256];
-	unsigned int i;
+	unsigned int i, tries;
 
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		snprintf(file, sizeof(file), files[i][1], disk);
-		get(file, text, sizeof(text));
+		/* The last one may still be on its way out. */
+		for (tries = 0; tries < 500; tries++) {
+			get(file, text, sizeof(text));
+			if (!text[strspn(text, " \t0\n")])
+				break;
+			usleep(10000);
+		}
 		printf("%s %s %s", files[i][0], disk, text);
 	}
 }

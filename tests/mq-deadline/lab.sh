@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The stock mq-deadline and the series' side by side on a modelled hard disk, in virtual time: how many sequential
-# writes become one request. Machines differ in the scheduler only.
+# writes become one request. Machines differ in the scheduler only. With one processor nothing is ever parked.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${BTRFS_POLICY_CACHE:-${HOME:-/root}/.cache/btrfs-policy}/6.12
