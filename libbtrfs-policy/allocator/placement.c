@@ -110,14 +110,8 @@ uint64_t bp_placement_free_in(const struct btrfs_policy_placement *placement,
 static int read_zone(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement)
 {
 	const struct btrfs_policy_chunk *first = placement->chunks;
-	_cleanup_free_ char *name = bp_sysfs_name(fs, "features/zoned", 0);
-	int ret = name ? fs->ops->sysfs_exists(fs->backend, name) : -ENOMEM;
 
-	if (ret == -ENOMEM)
-		return bp_nomem(fs);
-	if (ret < 0)
-		return bp_failed(fs, ret, "cannot search for '/sys/fs/btrfs/%s'", name);
-	if (!ret || !placement->chunk_count)
+	if (!fs->zoned || !placement->chunk_count)
 		return 0;
 	placement->zone = first->stripe_length;
 	if (placement->zone >= ZONE_MIN && placement->zone <= ZONE_MAX)

@@ -106,6 +106,15 @@ static int linux_dev_info(void *self, struct btrfs_ioctl_dev_info_args *info)
 	return linux_ioctl(self, BTRFS_IOC_DEV_INFO, info);
 }
 
+static int linux_incompat(void *self, uint64_t *flags)
+{
+	struct btrfs_ioctl_feature_flags features = {};
+	int ret = linux_ioctl(self, BTRFS_IOC_GET_FEATURES, &features);
+
+	*flags = features.incompat_flags;
+	return ret;
+}
+
 static int linux_tree_search(void *self, struct btrfs_ioctl_search_args_v2 *args)
 {
 	return linux_ioctl(self, BTRFS_IOC_TREE_SEARCH_V2, args);
@@ -257,6 +266,7 @@ const struct bp_backend bp_backend_linux = {
 	.label = linux_label,
 	.fs_info = linux_fs_info,
 	.dev_info = linux_dev_info,
+	.incompat = linux_incompat,
 	.tree_search = linux_tree_search,
 	.sync = linux_sync,
 	.balance = linux_balance,

@@ -41,6 +41,8 @@ struct bp_backend {
 	int (*label)(void *self, char *label, size_t size);
 	int (*fs_info)(void *self, struct btrfs_ioctl_fs_info_args *info);
 	int (*dev_info)(void *self, struct btrfs_ioctl_dev_info_args *info);
+	/* The superblock's feature flags that older kernels must know: BTRFS_FEATURE_INCOMPAT_*. */
+	int (*incompat)(void *self, uint64_t *flags);
 	/* Fills args->buf, of args->buf_size bytes, with args->key.nr_items items. */
 	int (*tree_search)(void *self, struct btrfs_ioctl_search_args_v2 *args);
 	/* Error in the data that the last failed search read; may be NULL. */

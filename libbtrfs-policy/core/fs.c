@@ -61,7 +61,7 @@ BP_PUBLIC struct btrfs_policy_fs *btrfs_policy_fs_unref(struct btrfs_policy_fs *
 
 static int read_info(struct btrfs_policy_fs *fs, struct btrfs_ioctl_fs_info_args *args)
 {
-	_cleanup_free_ char *mixed = NULL;
+	uint64_t incompat;
 	int ret;
 
 	memset(args, 0, sizeof(*args));
@@ -82,13 +82,11 @@ static int read_info(struct btrfs_policy_fs *fs, struct btrfs_ioctl_fs_info_args
 	ret = fs->ops->label(fs->backend, fs->label, BTRFS_LABEL_SIZE);
 	if (ret < 0)
 		return bp_failed(fs, ret, "cannot read the label of '%s'", fs->mount_point);
-	mixed = bp_sysfs_name(fs, "features/mixed_groups", 0);
-	if (!mixed)
-		return bp_nomem(fs);
-	ret = fs->ops->sysfs_exists(fs->backend, mixed);
+	ret = fs->ops->incompat(fs->backend, &incompat);
 	if (ret < 0)
-		return bp_failed(fs, ret, "cannot search for '/sys/fs/btrfs/%s'", mixed);
-	fs->info.mixed = ret;
+		return bp_failed(fs, ret, "cannot read the features of '%s'", fs->mount_point);
+	fs->info.mixed = incompat & BTRFS_FEATURE_INCOMPAT_MIXED_GROUPS;
+	fs->zoned = incompat & BTRFS_FEATURE_INCOMPAT_ZONED;
 	return 0;
 }
 

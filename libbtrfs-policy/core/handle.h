@@ -42,6 +42,7 @@ struct btrfs_policy_fs {
 	char *module_version; /* of the loaded btrfs.ko, or NULL */
 	char *enforced_why;
 	bool enforced;
+	bool zoned;
 	bool no_sysfs; /* all capabilities are unknown; the kernel may have them */
 	/* For tree searches, kept because there can be very many of them. */
 	struct btrfs_ioctl_search_args_v2 *search;

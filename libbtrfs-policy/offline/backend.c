@@ -13,8 +13,6 @@
 #include "backend/linux.h"
 #include "offline/offline.h"
 
-#define MIXED_GROUPS (1ULL << 2)
-#define ZONED (1ULL << 12)
 /* Far above what any file system has; a loop over all devids has to end. */
 #define DEVID_MAX 65536
 #define DISKS_MAX 4096
@@ -333,6 +331,14 @@ static int offline_dev_info(void *self, struct btrfs_ioctl_dev_info_args *info)
 	return 0;
 }
 
+static int offline_incompat(void *self, uint64_t *flags)
+{
+	const struct bp_offline *off = self;
+
+	*flags = off->super.incompat;
+	return 0;
+}
+
 /* ---- Searching ---------------------------------------------------------- */
 
 /* The value 1 ends the walk: the answer is full. */
@@ -396,16 +402,9 @@ static int offline_roles(void *self, struct btrfs_ioctl_device_roles_args *args)
 	return -EROFS;
 }
 
-/* Features that sysfs would show of it, and the disk does too. */
 static int offline_sysfs_exists(void *self, const char *name)
 {
-	const struct bp_offline *off = self;
-	const char *slash = strchr(name, '/');
-
-	if (slash && !strcmp(slash, "/features/zoned"))
-		return !!(off->super.incompat & ZONED);
-	return slash && !strcmp(slash, "/features/mixed_groups") &&
-	       off->super.incompat & MIXED_GROUPS;
+	return 0;
 }
 
 static int offline_sysfs_read(void *self, const char *name, char *buf, size_t size)
@@ -458,6 +457,7 @@ const struct bp_backend bp_backend_offline = {
 	.label = offline_label,
 	.fs_info = offline_fs_info,
 	.dev_info = offline_dev_info,
+	.incompat = offline_incompat,
 	.tree_search = offline_tree_search,
 	.why = offline_why,
 	.sync = offline_sync,

@@ -109,6 +109,16 @@ static int fake_dev_info(void *self, struct btrfs_ioctl_dev_info_args *info)
 	return 0;
 }
 
+static int fake_incompat(void *self, uint64_t *flags)
+{
+	struct fake *fake = self;
+
+	FAKE_MAY_FAIL(fake);
+	*flags = (fake->mixed ? BTRFS_FEATURE_INCOMPAT_MIXED_GROUPS : 0) |
+		 (fake->zoned ? BTRFS_FEATURE_INCOMPAT_ZONED : 0);
+	return 0;
+}
+
 static int fake_properties(void *self, const char *path, struct btrfs_policy_device *properties)
 {
 	struct fake *fake = self;
@@ -289,6 +299,7 @@ const struct bp_backend fake_backend = {
 	.label = fake_label,
 	.fs_info = fake_fs_info,
 	.dev_info = fake_dev_info,
+	.incompat = fake_incompat,
 	.tree_search = fake_tree_search,
 	.sync = fake_sync,
 	.balance = fake_balance,

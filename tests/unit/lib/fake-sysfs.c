@@ -72,8 +72,6 @@ int fake_sysfs_exists(void *self, const char *name)
 		return !fake->no_sysfs;
 	if (fake->tree)
 		return fake_recorded_exists(fake, name);
-	if (!strcmp(name, FAKE_FSID "/features/mixed_groups"))
-		return fake->mixed;
 	if (device_of(fake, name, leaf))
 		return has_leaf(fake, leaf);
 	return fake_file(fake, name) || profile_exists(fake, name);

@@ -72,6 +72,7 @@ struct fake {
 	bool group_tree;
 	bool remap_tree; /* items of block groups are longer */
 	bool mixed;
+	bool zoned;
 	bool ignores_roles;
 	bool no_sysfs; /* a chroot without /sys */
 	const char *label;

@@ -292,6 +292,18 @@ static void without_sysfs(void **state)
 	btrfs_policy_fs_unref(fs);
 }
 
+/* Features are read from the superblock, so it is known without /sys which ones are on. */
+static void features_without_sysfs(void **state)
+{
+	struct btrfs_policy_fs *fs;
+
+	fake.no_sysfs = true;
+	fake.mixed = true;
+	fs = fake_open(&fake);
+	assert_true(btrfs_policy_fs_info(fs)->mixed);
+	btrfs_policy_fs_unref(fs);
+}
+
 static void without_privileges(void **state)
 {
 	struct btrfs_policy_placement *placement = NULL;
@@ -378,7 +390,7 @@ int main(void)
 		cmocka_unit_test_setup(only_a_built_module_has_a_version, setup),
 		cmocka_unit_test_setup(mixed_block_groups_are_not_enforced, setup),
 		cmocka_unit_test_setup(ignored_roles_are_not_enforced, setup),
-		cmocka_unit_test_setup(without_sysfs, setup),
+		cmocka_unit_test_setup(without_sysfs, setup), cmocka_unit_test_setup(features_without_sysfs, setup),
 		cmocka_unit_test(without_privileges),
 		cmocka_unit_test_setup(mounts_that_cannot_be_reached_are_not_listed, setup),
 		cmocka_unit_test(superblock_has_fsid_and_flags),

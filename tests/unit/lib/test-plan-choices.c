@@ -260,8 +260,7 @@ static void an_empty_chunk_has_no_target(void **state)
 static void plan_for_a_chunk_with_space(struct planned *planned, bool zoned)
 {
 	fake_init(&fake, FAKE_STOCK);
-	if (zoned)
-		fake_set_file(&fake, FAKE_FSID "/features/zoned", "1");
+	fake.zoned = zoned;
 	fake_add_device(&fake, 20 * GiB, DISK_METADATA_ONLY, false)->end = zoned ? 2 * GiB : 0;
 	fake_add_device(&fake, 20 * GiB, DISK_DATA_ONLY, true)->end = zoned ? 2 * GiB : 0;
 	fake_add_chunk(&fake, METADATA, GiB, 100 * MiB, 1, 1);

@@ -11,7 +11,7 @@
 static void make_zoned(size_t count, uint64_t size, uint64_t disk_type, uint64_t zone)
 {
 	fake_init(&fake, FAKE_OURS);
-	fake_set_file(&fake, FAKE_FSID "/features/zoned", "1");
+	fake.zoned = true;
 	for (size_t i = 0; i < count; i++)
 		fake_add_device(&fake, size, disk_type, false)->end = 2 * zone;
 	fake_add_chunk(&fake, SYSTEM, zone, 16384, 1, (int)count);
@@ -50,6 +50,14 @@ static void whole_zones_count(void **state)
 	assert_int_equal(capacity("data=dup,metadata=dup").metadata, 4 * GiB);
 	/* The new device has its superblocks, too. */
 	assert_int_equal(capacity("data=single,metadata=single,add=4608M").data, 11 * GiB);
+}
+
+/* A chroot without /sys. */
+static void zones_are_known_without_sysfs(void **state)
+{
+	make_machine(1, 12 * GiB + 512 * MiB, DISK_DATA);
+	fake.no_sysfs = true;
+	assert_int_equal(capacity("data=single,metadata=single").data, 9 * GiB);
 }
 
 /* The zones at 256 GiB, 512 GiB and 4 TiB hold superblocks: one, two and two. */
@@ -167,6 +175,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_zones_count),
+		cmocka_unit_test(zones_are_known_without_sysfs),
 		cmocka_unit_test(superblocks_take_zones),
 		cmocka_unit_test(reserved_bytes_count_in_the_order),
 		cmocka_unit_test(striped_chunks_get_narrower),
