@@ -17,6 +17,13 @@ void bp_array_free(struct bp_candidate *array, size_t count);
 int bp_array_allocate(struct bp_candidate *array, size_t count, uint64_t type,
 		      struct btrfs_policy_chunk *chunk, uint64_t *stripe_data);
 
+/*
+ * Allocate a `number` of chunks equal to the next one, which `chunk` describes; 0 if
+ * that one has to be allocated alone.  `devids` holds bp_stripes_most().
+ */
+int bp_array_repeat(struct bp_candidate *array, size_t count, uint64_t type,
+		    struct btrfs_policy_chunk *chunk, uint64_t *devids, uint64_t *number);
+
 /* Marks extents of a chunk used or free; ignores parts beyond the end of a device. */
 int bp_array_use(struct bp_candidate *array, size_t count, const struct btrfs_policy_chunk *chunk);
 int bp_array_release(struct bp_candidate *array, size_t count,

@@ -10,7 +10,7 @@
 #include "allocator/array.h"
 #include "allocator/placement.h"
 
-/* Capacity is counted chunk by chunk, so the time grows with the size of devices. */
+/* Capacity is counted stripe by stripe, so the time grows with the size of devices. */
 #define ASSUMED_SIZE_MAX (1ULL << 50)
 
 /* ---- Words -------------------------------------------------------------- */
@@ -272,6 +272,7 @@ static int count_capacity(struct btrfs_policy_placement *placement, enum btrfs_p
 {
 	uint64_t type = type_of_new(placement, kind);
 	struct btrfs_policy_chunk made;
+	uint64_t number;
 	size_t count = placement->device_count;
 	_cleanup_free_ uint64_t *stripe_data =
 		calloc(2 * bp_stripes_most(count) + 1, sizeof(*stripe_data));
@@ -289,6 +290,10 @@ static int count_capacity(struct btrfs_policy_placement *placement, enum btrfs_p
 			*capacity += bp_placement_free_in(placement, chunk);
 	}
 	while (!ret) {
+		ret = bp_array_repeat(array, count, type, &made, stripe_data, &number);
+		if (ret)
+			break;
+		*capacity += number * made.length;
 		ret = bp_array_allocate(array, count, type, &made, stripe_data);
 		if (!ret)
 			*capacity += made.length;

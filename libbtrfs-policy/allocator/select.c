@@ -34,6 +34,11 @@ static enum btrfs_role_rank rank_of(const struct bp_candidate *candidate, uint64
 	return btrfs_role_rank(bp_role_core(candidate->role), btrfs_role_kind(type));
 }
 
+bool bp_same_rank(const struct bp_candidate *a, const struct bp_candidate *b, uint64_t type)
+{
+	return rank_of(a, type) == rank_of(b, type);
+}
+
 bool bp_excluded(const struct bp_candidate *candidate, uint64_t type)
 {
 	return rank_of(candidate, type) == BTRFS_ROLE_RANK_EXCLUDED;
@@ -177,6 +182,15 @@ uint64_t bp_candidate_offer(const struct bp_candidate *candidate, uint64_t type)
 	return candidate->hole ? min_u64(candidate->hole, space) : space;
 }
 
+/* As in the kernel, with what is reserved; without zones that is the same for all. */
+uint64_t bp_candidate_unallocated(const struct bp_candidate *candidate)
+{
+	if (!candidate->zone)
+		return candidate->free_space;
+	return candidate->free_space + candidate->size -
+	       bp_candidate_allocatable(candidate, candidate->size);
+}
+
 static uint32_t gather(const struct bp_candidate *candidates, size_t count, uint64_t type,
 		       const struct btrfs_role_profile *limits, struct btrfs_device_info *info)
 {
@@ -188,11 +202,7 @@ static uint32_t gather(const struct bp_candidate *candidates, size_t count, uint
 		if (offer < (candidates[i].zone ? candidates[i].zone : STRIPE_UNIT) * limits->dev_stripes)
 			continue;
 		info[found].dev = (void *)&candidates[i];
-		info[found].total_avail = candidates[i].free_space;
-		/* As in the kernel, with what is reserved; without zones that is the same for all. */
-		if (candidates[i].zone)
-			info[found].total_avail += candidates[i].size -
-				bp_candidate_allocatable(&candidates[i], candidates[i].size);
+		info[found].total_avail = bp_candidate_unallocated(&candidates[i]);
 		info[found].max_avail = min_u64(offer, limits->max_stripe * limits->dev_stripes);
 		info[found++].rank = rank_of(&candidates[i], type);
 	}

@@ -44,10 +44,13 @@ uint32_t bp_not_first_choice(struct bp_candidate *candidates, size_t count, uint
 bool bp_candidate_misuses(const struct bp_candidate *candidate,
 			  const struct btrfs_policy_chunk *chunk);
 uint64_t bp_candidate_free_space_for(const struct bp_candidate *candidate, uint64_t type);
+/* By which the kernel orders devices of one rank. */
+uint64_t bp_candidate_unallocated(const struct bp_candidate *candidate);
 uint64_t bp_candidate_offer(const struct bp_candidate *candidate, uint64_t type);
 uint64_t bp_worthwhile(const struct bp_candidate *candidates, size_t count, uint64_t type);
 uint64_t bp_largest_chunk(const struct bp_candidate *candidates, size_t count, uint64_t type);
 uint64_t bp_type_of_new(uint64_t kind_flags, uint64_t profiles, uint32_t writeable);
+bool bp_same_rank(const struct bp_candidate *a, const struct bp_candidate *b, uint64_t type);
 bool bp_excluded(const struct bp_candidate *candidate, uint64_t type);
 uint32_t bp_allowed_candidates(const struct bp_candidate *candidates, size_t count, uint64_t type);
 

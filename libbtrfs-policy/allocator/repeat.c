@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Allocates many equal chunks of a simulated array at once.  As long as each device
+ * that the kernel takes has a hole for the longest stripe, all chunks are equal, and
+ * each is on the devices with most space.  So a device gets its stripes above a level
+ * of space, the same on all devices, and at most one of each chunk.  DUP's two
+ * stripes count as one.
+ */
+#include "allocator/array.h"
+#include "core/base.h"
+#include "core/profiles.h"
+
+/*
+ * Stripes that each device can give while it has the space of the level or more.  Below
+ * that level one of the devices has no such hole.
+ */
+static void count_stripes(struct bp_candidate *array, size_t count,
+			  const struct btrfs_policy_chunk *next, uint64_t hole, uint64_t unit,
+			  uint64_t *stripes)
+{
+	const struct bp_candidate *first = bp_candidate_find(array, count, next->devids[0]);
+	uint64_t level = 0, space;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t offer = bp_candidate_offer(&array[i], next->type);
+
+		if (offer < hole || !bp_same_rank(first, &array[i], next->type))
+			continue;
+		stripes[i] = 1;
+		space = bp_candidate_unallocated(&array[i]) - (offer - hole);
+		level = space > level ? space : level;
+	}
+	/* None if the next chunk is not only on these devices. */
+	for (uint32_t j = 0; j < next->stripes; j++)
+		if (!stripes[bp_candidate_find(array, count, next->devids[j]) - array])
+			level = UINT64_MAX;
+	for (size_t i = 0; i < count; i++) {
+		space = bp_candidate_unallocated(&array[i]);
+		if (stripes[i])
+			stripes[i] = space < level ? 0 : (space - level) / unit + 1;
+	}
+}
+
+/* The most chunks, each on so many devices; takes away the stripes that are left over. */
+static uint64_t make_chunks(const struct bp_candidate *array, size_t count, uint32_t devices,
+			    uint64_t unit, uint64_t *stripes)
+{
+	uint64_t chunks = UINT64_MAX, most, sum;
+
+	do {
+		most = chunks;
+		sum = 0;
+		for (size_t i = 0; i < count; i++) {
+			stripes[i] = stripes[i] < most ? stripes[i] : most;
+			sum += stripes[i];
+		}
+		chunks = sum / devices;
+	} while (chunks < most);
+	for (sum -= chunks * devices; sum; sum--) {
+		uint64_t lowest = UINT64_MAX, space;
+		size_t at = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			space = bp_candidate_unallocated(&array[i]) - (stripes[i] - 1) * unit;
+			if (stripes[i] && space <= lowest) {
+				lowest = space;
+				at = i;
+			}
+		}
+		stripes[at]--;
+	}
+	return chunks;
+}
+
+int bp_array_repeat(struct bp_candidate *array, size_t count, uint64_t type,
+		    struct btrfs_policy_chunk *chunk, uint64_t *devids, uint64_t *number)
+{
+	const uint32_t dev_stripes = bp_profile_of(type)->dev_stripes;
+	_cleanup_free_ uint64_t *stripes = calloc(count + 1, sizeof(*stripes));
+	uint64_t hole, unit;
+	int ret = stripes ? bp_select(array, count, type, chunk, devids, &hole) : -ENOMEM;
+
+	if (ret)
+		return ret;
+	unit = chunk->stripe_length * dev_stripes;
+	count_stripes(array, count, chunk, hole, unit, stripes);
+	*number = make_chunks(array, count, chunk->stripes / dev_stripes, unit, stripes);
+	for (size_t i = 0; !ret && i < count; i++) {
+		array[i].free_space -= stripes[i] * unit;
+		for (; !ret && stripes[i]; stripes[i]--)
+			ret = bp_holes_take(array[i].holes, bp_holes_first(array[i].holes, hole),
+					    unit);
+		array[i].hole = bp_holes_longest(array[i].holes);
+	}
+	return ret;
+}
