@@ -23,10 +23,17 @@
 struct bp_candidate *bp_candidate_find(struct bp_candidate *candidates, size_t count,
 				       uint64_t devid)
 {
-	for (size_t i = 0; i < count; i++)
-		if (candidates[i].devid == devid)
-			return &candidates[i];
-	return NULL;
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (candidates[middle].devid < devid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && candidates[low].devid == devid ? &candidates[low] : NULL;
 }
 
 static enum btrfs_role_rank rank_of(const struct bp_candidate *candidate, uint64_t type)

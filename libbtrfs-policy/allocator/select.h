@@ -31,6 +31,7 @@ struct bp_candidate {
 uint64_t bp_candidate_reserved(const struct bp_candidate *candidate, size_t i, uint64_t *start);
 /* The rest of so many unallocated bytes. */
 uint64_t bp_candidate_allocatable(const struct bp_candidate *candidate, uint64_t unallocated);
+/* Candidates are in the order of their devids. */
 struct bp_candidate *bp_candidate_find(struct bp_candidate *candidates, size_t count,
 				       uint64_t devid);
 size_t bp_stripes_most(size_t candidates);
