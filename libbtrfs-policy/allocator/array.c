@@ -88,7 +88,7 @@ int bp_array_release(struct bp_candidate *array, size_t count,
 int bp_array_allocate(struct bp_candidate *array, size_t count, uint64_t type,
 		      struct btrfs_policy_chunk *chunk, uint64_t *stripe_data)
 {
-	uint64_t *offsets = stripe_data + bp_stripes_most(count), hole;
+	uint64_t *offsets = stripe_data + bp_stripes_most(count), hole, whole;
 	int ret = bp_select(array, count, type, chunk, stripe_data, &hole);
 
 	if (ret)
@@ -106,7 +106,7 @@ int bp_array_allocate(struct bp_candidate *array, size_t count, uint64_t type,
 		if (i && stripe_data[i - 1] == stripe_data[i])
 			offsets[i] = offsets[i - 1] + chunk->stripe_length;
 		else
-			offsets[i] = bp_holes_first(candidate->holes, wanted);
+			offsets[i] = bp_holes_first(candidate->holes, wanted, &whole);
 	}
 	return bp_array_use(array, count, chunk);
 }

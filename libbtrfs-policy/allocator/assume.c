@@ -10,7 +10,7 @@
 #include "allocator/array.h"
 #include "allocator/placement.h"
 
-/* Capacity is counted stripe by stripe, so the time grows with the size of devices. */
+/* No device is larger: refuses a size with a wrong unit. */
 #define ASSUMED_SIZE_MAX (1ULL << 50)
 
 /* ---- Words -------------------------------------------------------------- */

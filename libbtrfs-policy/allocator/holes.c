@@ -270,8 +270,8 @@ uint64_t bp_holes_longest(const struct bp_holes *holes)
 	return holes->root ? holes->nodes[holes->root].longest : 0;
 }
 
-/* Start of the first hole of that length; one that long must exist. */
-uint64_t bp_holes_first(const struct bp_holes *holes, uint64_t length)
+/* Start and `whole` length of the first hole of that length; one that long must exist. */
+uint64_t bp_holes_first(const struct bp_holes *holes, uint64_t length, uint64_t *whole)
 {
 	const struct bp_hole *nodes = holes->nodes;
 	uint32_t at = holes->root;
@@ -280,10 +280,12 @@ uint64_t bp_holes_first(const struct bp_holes *holes, uint64_t length)
 		if (nodes[at].left && nodes[nodes[at].left].longest >= length)
 			at = nodes[at].left;
 		else if (nodes[at].length >= length)
-			return nodes[at].start;
+			break;
 		else
 			at = nodes[at].right;
 	}
+	*whole = nodes[at].length;
+	return nodes[at].start;
 }
 
 void bp_holes_clear(struct bp_holes *holes)

@@ -28,7 +28,7 @@ struct bp_holes {
 int bp_holes_add(struct bp_holes *holes, uint64_t start, uint64_t length);
 int bp_holes_take(struct bp_holes *holes, uint64_t start, uint64_t length);
 uint64_t bp_holes_longest(const struct bp_holes *holes);
-uint64_t bp_holes_first(const struct bp_holes *holes, uint64_t length);
+uint64_t bp_holes_first(const struct bp_holes *holes, uint64_t length, uint64_t *whole);
 void bp_holes_clear(struct bp_holes *holes);
 
 #endif

@@ -77,7 +77,7 @@ int bp_array_repeat(struct bp_candidate *array, size_t count, uint64_t type,
 {
 	const uint32_t dev_stripes = bp_profile_of(type)->dev_stripes;
 	_cleanup_free_ uint64_t *stripes = calloc(count + 1, sizeof(*stripes));
-	uint64_t hole, unit;
+	uint64_t hole, unit, start, whole, part;
 	int ret = stripes ? bp_select(array, count, type, chunk, devids, &hole) : -ENOMEM;
 
 	if (ret)
@@ -87,9 +87,12 @@ int bp_array_repeat(struct bp_candidate *array, size_t count, uint64_t type,
 	*number = make_chunks(array, count, chunk->stripes / dev_stripes, unit, stripes);
 	for (size_t i = 0; !ret && i < count; i++) {
 		array[i].free_space -= stripes[i] * unit;
-		for (; !ret && stripes[i]; stripes[i]--)
-			ret = bp_holes_take(array[i].holes, bp_holes_first(array[i].holes, hole),
-					    unit);
+		for (; !ret && stripes[i]; stripes[i] -= part) {
+			start = bp_holes_first(array[i].holes, hole, &whole);
+			part = (whole - hole) / unit + 1;
+			part = part < stripes[i] ? part : stripes[i];
+			ret = bp_holes_take(array[i].holes, start, part * unit);
+		}
 		array[i].hole = bp_holes_longest(array[i].holes);
 	}
 	return ret;
