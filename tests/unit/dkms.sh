@@ -94,7 +94,7 @@ is "$did" 'install ' 'the kernel 6.12 of Debian 12 is one of the distribution'
 echo 'UUID=0 / btrfs subvol=@,read_policy=roundrobin 0 0' >"$T/fstab"
 echo 'root=UUID=0 rootflags=nodevice_roles' >"$T/cmdline"
 echo '#GRUB_CMDLINE_LINUX="rootflags=nodevice_roles"' >"$T/grub"
-warning="kernel $kernel WILL NOT MOUNT with read_policy= or nodevice_roles of $T"
+warning="kernel $kernel WILL NOT MOUNT with read_policy=, device_roles or nodevice_roles of $T"
 rm -r "$T/state"
 : >"$T/built"
 kernels 6.12.9-2 6.12.9-1
@@ -103,6 +103,21 @@ try 'those of the command line too' grep -F "$warning/cmdline: remove" "$T/said"
 refuse 'not those in a comment' grep -F "$T/grub" "$T/said"
 kernels 6.12.9-1 6.12.9-1 6.12.9-1
 refuse 'nor where our module is' grep -F "WILL NOT" "$T/said"
+# warned FSTAB CMDLINE: is there a warning of options in these?
+warned() {
+	echo "$1" >"$T/fstab"
+	echo "$2" >"$T/cmdline"
+	rm -rf "$T/state"
+	kernels 6.12.9-2 6.12.9-1
+	grep -F 'WILL NOT' "$T/said"
+}
+refuse 'nor the module parameter, which a stock kernel ignores' warned '' 'root=UUID=0 btrfs.read_policy=roundrobin quiet'
+refuse 'nor names that only contain the options' warned '/dev/disk/by-label/device_roles /read_policy=x btrfs subvol=nodevice_roles2 0 0' ''
+try 'device_roles in fstab is named' warned 'UUID=0 / btrfs device_roles 0 0' ''
+try 'and behind other options' warned 'UUID=0 / btrfs subvol=@,device_roles,noatime 0 0' ''
+try 'an option beside the parameter is named' warned '' 'btrfs.read_policy=pid rootflags=read_policy=pid'
+try 'and in quotes' warned '' 'rootflags="nodevice_roles"'
+echo 'UUID=0 / btrfs subvol=@,read_policy=roundrobin 0 0' >"$T/fstab"
 removal() {
 	: >"$T/built"
 	mkdir -p "$T/state"
