@@ -123,7 +123,8 @@ BP_PUBLIC int btrfs_policy_fs_open(struct btrfs_policy_fs *fs, const char *targe
 	ret = fs->ops->open(fs->backend, fs->mount_point);
 	if (ret < 0) {
 		if (ret == -EINVAL || ret == -ENOTTY)
-			ret = bp_error(fs, -EINVAL, "'%s' is not on a btrfs file system",
+			ret = bp_error(fs, -EINVAL,
+				       "'%s' is not on a btrfs file system; name the mount point of a btrfs",
 				       fs->mount_point);
 		else
 			ret = bp_failed(fs, ret, "cannot open '%s'", fs->mount_point);
