@@ -60,6 +60,7 @@ array() {
 
 # whole NAME: nothing is lost, and the array is redundant again
 whole() {
+	follow "$1, another profile" 0 none 'Chunks of another profile' EXAMPLES
 	is "$(sums)" "$sum" "$1: contents"
 	try "$1: writable" lab_writable
 	try "$1: unmount at the end" umount "$LAB_MNT"
@@ -85,7 +86,7 @@ add() {		# NAME DEVID NEW
 }
 
 without() {	# NAME
-	follow "$1" 0 none 'Continue without it' EXAMPLES
+	follow "$1" 0 none 'Continue without it' 'Chunks of another profile'
 	whole "$1"
 }
 
