@@ -61,7 +61,7 @@ int bp_exclusive_wait(struct btrfs_policy_fs *fs, bool enqueue, int (*tick)(void
 			return ret;
 		if (tick(user))
 			return bp_error(fs, -ECANCELED,
-					"stopped while waiting for another operation on '%s'; run it again to go on",
+					"stopped while waiting for another operation on '%s'; run the command again to go on",
 					fs->mount_point);
 		fs->ops->sleep(fs->backend, BP_TICK);
 	}

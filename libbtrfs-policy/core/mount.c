@@ -159,7 +159,7 @@ static int check_search(struct btrfs_policy_fs *fs, const struct search *found,
 		return bp_error(fs, -ENOENT,
 				"'%s' is neither a path nor UUID or label of a mounted btrfs; mount it first or name its mount point",
 				target);
-	return bp_error(fs, -ENOENT, "no path given and no btrfs is mounted; mount it first");
+	return bp_error(fs, -ENOENT, "no path given and no btrfs is mounted; mount one first");
 }
 
 static int target_by_search(struct btrfs_policy_fs *fs, struct search *search,

@@ -351,8 +351,8 @@ missing() {
 	is "$(value patched write_errors)" 0 "$1, a disk missing: no write to it is tried"
 }
 
-# replace MODEL PROFILE: copies one member. Each of the three block groups begins with a commit, which stock leaves
-# out, and with it the gaps between extents (fixes/0032); the test's are small.
+# replace MODEL PROFILE: copies one member. Each of the three block groups costs a commit, which stock does without, at
+# the price of parity that does not fit (fixes/0032). With so few data in each that is a fifth of the time.
 replace() {
 	DISKS=4 compare "replace in $2, $1" 0.75 "$1" 5 big:100 "$2/$2" -- replace content counters check
 	is "$(value patched check)" clean "replace in $2, $1: btrfs check"
