@@ -32,6 +32,10 @@ for kernel in 6.12 7.3; do
 	added=$(lines base $kernel kernel/fs/btrfs/tree-readahead.[ch] kernel/fs/btrfs/compat.h)
 	[ "$added" -gt 100 ] && [ "$added" -le 300 ]
 	result $? "base adds $added of 300 lines to $kernel"
+	added=$(cat kernel/$kernel/scrub-send/*-send-*.patch | grep '^+' | grep -v '^+++ ' |
+		cat - kernel/fs/btrfs/send-*.[ch] | wc -l)
+	[ "$added" -gt 500 ] && [ "$added" -le 700 ]
+	result $? "send adds $added of 700 lines to $kernel"
 	added=$(($(raid56_hooks $kernel) + $(cat kernel/fs/btrfs/scrub-raid56.[ch] | wc -l)))
 	[ "$added" -gt 500 ] && [ "$added" -le 700 ]
 	result $? "scrub of RAID5 and RAID6 adds $added of 700 lines to $kernel"
