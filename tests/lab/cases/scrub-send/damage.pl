@@ -5,11 +5,11 @@
 # extents "DEVID START LENGTH", a line each, say where chunks are; devid 1 is labda.img.
 #	damage.pl write DIR STEP SHIFT DEVID... < EXTENTS	prints the places, "DEVID OFFSET"
 #	damage.pl restored DIR BEFORE < PLACES			prints those that are as before
-# Every STEP-th block of the first 16 MiB of an extent; SHIFT blocks apart between devices,
+# Every STEP-th block of the first 16 MiB ($MOST_MIB) of an extent; SHIFT blocks apart between devices,
 # so that with 0 the same stripes of all of them are hit.
 use strict;
 use warnings;
-use constant { BLOCK => 4096, MOST => 16 << 20 };
+use constant { BLOCK => 4096, MOST => ($ENV{MOST_MIB} // 16) << 20 };
 
 sub image {
 	my ($mode, $dir, $devid) = @_;
