@@ -59,6 +59,8 @@ machine() {
 
 	case $2 in
 	slow) spec+=,rpm=5400,rate=110M ;;
+	plain) spec+=,readahead=0 ;;
+	through) spec+=,wcache=0 ;;
 	ssd | nvme) spec=$2:size=4G ;;
 	esac
 	for n in $(seq "$3"); do
