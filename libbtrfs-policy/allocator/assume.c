@@ -143,7 +143,7 @@ static int assume_device(struct btrfs_policy_fs *fs, struct btrfs_policy_placeme
 	last = placement->device_count > 1 ? candidate[-1].devid : 0;
 	*candidate = (struct bp_candidate){
 		.devid = last + 1, .role = fs->info.mixed ? 0 : role, .writeable = true,
-		.size = size, .zone = placement->zone,
+		.size = size, .zone = placement->zone, .nodesize = fs->info.nodesize,
 	};
 	candidate->free_space = bp_candidate_allocatable(candidate, size);
 	placement->devices[placement->device_count - 1] = (struct btrfs_policy_device_usage){

@@ -188,6 +188,7 @@ static int take_devices(struct btrfs_policy_fs *fs, struct btrfs_policy_placemen
 			.devid = pub->devid, .size = pub->size,
 			.role = fs->info.mixed ? BTRFS_POLICY_ROLE_DATA_PREFERRED : pub->role,
 			.writeable = fs->devices[i].writeable, .zone = placement->zone,
+			.nodesize = fs->info.nodesize,
 		};
 		placement->candidates[i].free_space =
 			bp_candidate_allocatable(&placement->candidates[i], left);

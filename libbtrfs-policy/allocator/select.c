@@ -17,8 +17,14 @@
 #define MIB (1024 * KIB)
 #define GIB (1024 * MIB)
 #define STRIPE_UNIT (64 * KIB)
-/* The superblock's list of system chunks cannot hold wider ones. */
-#define SYSTEM_DEVS_MAX 29U
+/*
+ * As the kernel's BTRFS_MAX_DEVS and BTRFS_MAX_DEVS_SYS_CHUNK: the longest item of a tree
+ * block (behind a header and the item's head), and the superblock's list, hold a chunk.
+ */
+#define DEVS_MAX(nodesize) \
+	(((nodesize) - 101 - 25 - sizeof(struct btrfs_chunk)) / sizeof(struct btrfs_stripe) + 1)
+#define SYSTEM_DEVS_MAX \
+	((2048 - 2 * 17 - 2 * sizeof(struct btrfs_chunk)) / sizeof(struct btrfs_stripe) + 1)
 
 struct bp_candidate *bp_candidate_find(struct bp_candidate *candidates, size_t count,
 				       uint64_t devid)
@@ -140,7 +146,8 @@ static void set_limits(struct btrfs_role_profile *limits, const struct bp_candid
 	limits->nparity = profile->parity;
 	limits->striped = !profile->devs_max;
 	limits->devs_min = profile->devs_min;
-	limits->devs_max = profile->devs_max ? profile->devs_max : UINT32_MAX;
+	limits->devs_max = profile->devs_max ? profile->devs_max :
+			    DEVS_MAX(count ? candidates->nodesize : 0);
 	if (type & BTRFS_BLOCK_GROUP_SYSTEM && limits->devs_max > SYSTEM_DEVS_MAX)
 		limits->devs_max = SYSTEM_DEVS_MAX;
 	limits->devs_increment = profile->devs_increment;

@@ -21,6 +21,7 @@ struct bp_candidate {
 	bool lost;     /* in a what-if */
 	struct bp_holes *holes; /* where it is unallocated; NULL: only how much is known */
 	uint64_t zone; /* bytes, the same on all devices; every stripe is one; 0: no zones */
+	uint32_t nodesize; /* bytes of a tree block, the same on all devices */
 };
 
 /* btrfs does not allocate the first MiB of a device. */

@@ -81,6 +81,8 @@ static void one_device_more(void **state)
 	assert_int_equal(btrfs_policy_placement_device(placement, 4)->devid, 5);
 	assert_in_range(capacity.metadata, before + 24 * GiB, before + 25 * GiB);
 	assert_null(btrfs_policy_device_find(fs, 5));
+	assert_int_equal(placement->candidates[0].nodesize, 16384);
+	assert_int_equal(placement->candidates[4].nodesize, 16384);
 }
 
 static void one_device_less(void **state)

@@ -126,10 +126,10 @@ static void a_device_that_is_gone_is_no_place(void **state)
 {
 	const uint64_t devids[] = { 3, 4 };
 	struct bp_candidate candidates[4] = {
-		{ 1, BTRFS_POLICY_ROLE_METADATA_ONLY, false, 100 * GiB, 50 * GiB, 0, false, NULL, 0 },
-		{ 2, BTRFS_POLICY_ROLE_METADATA_ONLY, false, 100 * GiB, 50 * GiB, 0, false, NULL, 0 },
-		{ 3, BTRFS_POLICY_ROLE_DATA_PREFERRED, true, 100 * GiB, 50 * GiB, 0, false, NULL, 0 },
-		{ 4, BTRFS_POLICY_ROLE_DATA_PREFERRED, true, 100 * GiB, 50 * GiB, 0, false, NULL, 0 },
+		{ 1, BTRFS_POLICY_ROLE_METADATA_ONLY, false, 100 * GiB, 50 * GiB, 0, false, NULL, 0, 16384 },
+		{ 2, BTRFS_POLICY_ROLE_METADATA_ONLY, false, 100 * GiB, 50 * GiB, 0, false, NULL, 0, 16384 },
+		{ 3, BTRFS_POLICY_ROLE_DATA_PREFERRED, true, 100 * GiB, 50 * GiB, 0, false, NULL, 0, 16384 },
+		{ 4, BTRFS_POLICY_ROLE_DATA_PREFERRED, true, 100 * GiB, 50 * GiB, 0, false, NULL, 0, 16384 },
 	};
 	struct btrfs_policy_chunk chunk = {
 		.length = GiB, .stripe_length = GiB, .type = METADATA | RAID1,
@@ -148,6 +148,34 @@ static void kinds_have_names(void **state)
 	assert_string_equal(btrfs_policy_kind_name(BTRFS_POLICY_KINDS), "unknown");
 }
 
+/* The widest chunk is the longest item of a tree block, or two of the superblock's list. */
+static void no_chunk_is_wider_than_its_item(void **state)
+{
+	static const struct {
+		uint32_t nodesize;
+		uint64_t type;
+		uint32_t stripes;
+	} cases[] = {
+		{ 4096, DATA | RAID0, 122 }, { 16384, DATA | RAID0, 506 },
+		{ 16384, METADATA | RAID10, 506 }, { 65536, DATA | RAID10, 700 },
+		{ 4096, SYSTEM | RAID0, 58 }, { 16384, SYSTEM | RAID10, 58 }, { 4096, DATA | RAID1, 2 },
+	};
+	static struct bp_candidate candidates[701];
+	const size_t count = BP_ARRAY_SIZE(candidates);
+	static uint64_t devids[2 * BP_ARRAY_SIZE(candidates)];
+	struct btrfs_policy_chunk chunk;
+
+	for (size_t i = 0; i < BP_ARRAY_SIZE(cases); i++) {
+		for (size_t j = 0; j < count; j++)
+			candidates[j] = (struct bp_candidate){
+				.devid = j + 1, .writeable = true, .size = 100 * GiB,
+				.free_space = 50 * GiB, .nodesize = cases[i].nodesize,
+			};
+		assert_int_equal(bp_select(candidates, count, cases[i].type, &chunk, devids, NULL), 0);
+		assert_int_equal(chunk.stripes, cases[i].stripes);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +184,7 @@ int main(void)
 		cmocka_unit_test(parse_takes_whole_words),
 		cmocka_unit_test(classify_chunks),
 		cmocka_unit_test(a_device_that_is_gone_is_no_place),
+		cmocka_unit_test(no_chunk_is_wider_than_its_item),
 		cmocka_unit_test(kinds_have_names),
 	};
 
