@@ -134,6 +134,21 @@ rm "$T"/{fstab,cmdline,grub}
 is "$?" 124 'a run waits for another'
 try 'and says so' grep -F 'another run' "$T/said"
 
+# A `dkms install` by hand takes no lock of ours, and makes the folder anew in which another run builds.
+mkdir -p "$T/version/source" "$T/headers.d"
+cp "$top_srcdir/kernel/dkms/Makefile" "$T/version/source"
+printf '#!/bin/sh\nrm -rf linux && mkdir linux\n' >"$T/version/source/prepare" && chmod 755 "$T/version/source/prepare"
+printf 'modules:\n\ttouch %s; sleep 0.5; echo $(KVER) >>$(M)/btrfs.ko\n' "$T/begun" >"$T/headers.d/Makefile"
+build_by_hand() {	# KERNEL
+	rm -rf "$T/version/build" && cp -a "$T/version/source" "$T/version/build" &&
+		env -u MAKEFLAGS -u MAKELEVEL make -s -C "$T/version/build" KVER="$1" KDIR="$T/headers.d" LOCATION=linux
+}
+build_by_hand 6.12.8-amd64 >"$T/said" 2>&1 &
+for _ in {1..100}; do [ -e "$T/begun" ] || sleep 0.1; done
+build_by_hand "$kernel" >>"$T/said" 2>&1
+wait
+is "$(cat "$T/version/build/linux/btrfs.ko")" "$kernel" 'a build by hand gets nothing of the one that it breaks off'
+
 # What DKMS built may be for another kernel.
 rm -rf "$T/state"
 echo "6.12.8-amd64 SMP" >"$T/magic"
