@@ -24,6 +24,10 @@ int bp_array_allocate(struct bp_candidate *array, size_t count, uint64_t type,
 int bp_array_repeat(struct bp_candidate *array, size_t count, uint64_t type,
 		    struct btrfs_policy_chunk *chunk, uint64_t *devids, uint64_t *number);
 
+/* Fills the array with chunks and adds up their `bytes`; `first`: while all are first choice. */
+int bp_array_fill(struct bp_candidate *array, size_t count, uint64_t type, bool first,
+		  uint64_t *bytes);
+
 /* Marks extents of a chunk used or free; ignores parts beyond the end of a device. */
 int bp_array_use(struct bp_candidate *array, size_t count, const struct btrfs_policy_chunk *chunk);
 int bp_array_release(struct bp_candidate *array, size_t count,

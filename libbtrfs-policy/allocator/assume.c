@@ -271,13 +271,9 @@ static int count_capacity(struct btrfs_policy_placement *placement, enum btrfs_p
 		      uint64_t *capacity)
 {
 	uint64_t type = type_of_new(placement, kind);
-	struct btrfs_policy_chunk made;
-	uint64_t number;
 	size_t count = placement->device_count;
-	_cleanup_free_ uint64_t *stripe_data =
-		calloc(2 * bp_stripes_most(count) + 1, sizeof(*stripe_data));
 	struct bp_candidate *array = bp_array_new(placement->candidates, count);
-	int ret = array && stripe_data ? 0 : -ENOMEM;
+	int ret = array ? 0 : -ENOMEM;
 
 	*capacity = 0;
 	for (size_t i = 0; i < placement->chunk_count; i++) {
@@ -289,17 +285,10 @@ static int count_capacity(struct btrfs_policy_placement *placement, enum btrfs_p
 		if (chunk->type == type && !lost_stripes(placement, chunk))
 			*capacity += bp_placement_free_in(placement, chunk);
 	}
-	while (!ret) {
-		ret = bp_array_repeat(array, count, type, &made, stripe_data, &number);
-		if (ret)
-			break;
-		*capacity += number * made.length;
-		ret = bp_array_allocate(array, count, type, &made, stripe_data);
-		if (!ret)
-			*capacity += made.length;
-	}
+	if (!ret)
+		ret = bp_array_fill(array, count, type, false, capacity);
 	bp_array_free(array, count);
-	return ret == -ENOSPC ? 0 : ret;
+	return ret;
 }
 
 BP_PUBLIC int btrfs_policy_placement_capacity(struct btrfs_policy_fs *fs,

@@ -128,3 +128,23 @@ int bp_array_repeat(struct bp_candidate *array, size_t count, uint64_t type,
 	}
 	return ret;
 }
+
+int bp_array_fill(struct bp_candidate *array, size_t count, uint64_t type, bool first,
+		  uint64_t *bytes)
+{
+	_cleanup_free_ uint64_t *stripe_data =
+		calloc(2 * bp_stripes_most(count) + 1, sizeof(*stripe_data));
+	struct btrfs_policy_chunk made;
+	int ret = stripe_data ? 0 : -ENOMEM;
+
+	for (bool single = false; !ret; single = !single) {
+		uint64_t number = 1;
+
+		ret = single ? bp_array_allocate(array, count, type, &made, stripe_data) :
+			       bp_array_repeat(array, count, type, &made, stripe_data, &number);
+		if (ret || (first && bp_not_first_choice(array, count, type, made.devids, made.stripes)))
+			break;
+		*bytes += number * made.length;
+	}
+	return ret == -ENOSPC ? 0 : ret;
+}

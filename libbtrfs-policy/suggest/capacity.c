@@ -2,47 +2,22 @@
 /*
  * The effects of proposed roles: the capacity of the array for each kind, profiles
  * that would lack devices, and chunks that would have to be moved.  Pure: uses only
- * the allocator's model in select.c.
+ * the allocator's model.
  */
 #include <string.h>
 
+#include "allocator/array.h"
 #include "suggest/suggest.h"
-
-/* Part of the smallest free space to fill in one step; small, to keep the order exact. */
-#define STEP_PART 64
 
 /* Fill the empty array with one kind; with @first only while it is on first-choice devices. */
 static int fill(const struct bp_candidate *candidates, size_t count, uint64_t type, bool first,
 		uint64_t *bytes)
 {
-	_cleanup_free_ struct bp_candidate *left = calloc(count, sizeof(*left));
-	_cleanup_free_ uint64_t *devids = calloc(bp_stripes_most(count), sizeof(*devids));
-	struct btrfs_policy_chunk made;
-	int ret = left && devids ? 0 : -ENOMEM;
+	struct bp_candidate *array = bp_array_new(candidates, count);
+	int ret = array ? bp_array_fill(array, count, type, first, bytes) : -ENOMEM;
 
-	*bytes = 0;
-	for (size_t i = 0; !ret && i < count; i++) {
-		left[i] = candidates[i];
-		left[i].free_space = bp_candidate_allocatable(&left[i], left[i].size);
-	}
-	while (!ret && (ret = bp_select(left, count, type, &made, devids, NULL)) == 0) {
-		uint64_t space, number = UINT64_MAX;
-
-		if (first && bp_not_first_choice(left, count, type, devids, made.stripes))
-			break;
-		/* How often the same chunk can be made before another device would be better. */
-		for (uint32_t i = 0; i < made.stripes; i++) {
-			space = bp_candidate_find(left, count, devids[i])->free_space;
-			number = space < number ? space : number;
-		}
-		number /= made.stripe_length * STEP_PART;
-		number = number ? number : 1;
-		*bytes += number * made.length;
-		for (uint32_t i = 0; i < made.stripes; i++)
-			bp_candidate_find(left, count, devids[i])->free_space -=
-				number * made.stripe_length;
-	}
-	return ret == -ENOSPC ? 0 : ret;
+	bp_array_free(array, count);
+	return ret;
 }
 
 /* System chunks are too small to tell of, mixed ones ignore roles. */

@@ -2,6 +2,7 @@
 /*
  * The proposals for each array, and that applying them would not be refused.
  */
+#include "allocator/array.h"
 #include "unit.h"
 
 static struct fake fake;
@@ -211,6 +212,57 @@ static void what_never_fitted_is_not_named(void **state)
 	btrfs_policy_suggestion_free(suggestion);
 }
 
+/* The bytes that chunks get, made one by one; with `first` while all are first choice. */
+static uint64_t single_chunks(const struct btrfs_policy_placement *placement, uint64_t type,
+			      bool first)
+{
+	const size_t count = placement->device_count;
+	struct bp_candidate *array = bp_array_new(placement->candidates, count);
+	uint64_t data[4 * FAKE_DEVICES], bytes = 0;
+	struct btrfs_policy_chunk chunk;
+
+	while (!bp_array_allocate(array, count, type, &chunk, data) &&
+	       !(first && bp_not_first_choice(array, count, type, data, chunk.stripes)))
+		bytes += chunk.length;
+	bp_array_free(array, count);
+	return bytes;
+}
+
+/* Devices of no size, of all sizes and of all roles; some are missing. */
+static void capacities_are_those_of_single_chunks(void **state)
+{
+	static const uint64_t gib[] = { 100, 0, 37, 250, 3, 90, 41, 100, 12, 1 };
+	const struct btrfs_policy_capacity *row;
+	struct btrfs_policy_suggestion *suggestion;
+	struct btrfs_policy_placement *placement;
+	const struct bp_profile *profile;
+
+	for (size_t i = 0; i < 9 * BP_ARRAY_SIZE(gib); i++) {
+		struct btrfs_policy_fs *fs;
+
+		profile = bp_profile_at(i % 9);
+		fake_init(&fake, FAKE_OURS);
+		for (size_t j = i / 9; j < BP_ARRAY_SIZE(gib); j++)
+			fake_add_device(&fake, 8 * gib[j] * GiB + j * MiB, i & 1 ? (i + j) % 5 : 0,
+					true)->missing = i % 4 == 3 && j % 5 == 4;
+		fake_add_chunk(&fake, DATA | profile->flag, GiB, 0, 4, 1, 1, 1, 1);
+		fake_add_chunk(&fake, METADATA | profile->flag, GiB, 0, 4, 1, 1, 1, 1);
+		fs = fake_open(&fake);
+		assert_int_equal(btrfs_policy_placement_read(fs, &placement), 0);
+		assert_int_equal(btrfs_policy_suggest(fs, &suggestion), 0);
+		for (size_t k = 0; (row = btrfs_policy_suggestion_capacity(suggestion, k)); k++) {
+			uint64_t type = (k ? METADATA : DATA) | profile->flag;
+
+			assert_int_equal(row->before, single_chunks(placement, type, false));
+			assert_int_equal(row->after, row->before);
+			assert_int_equal(row->first_choice, single_chunks(placement, type, true));
+		}
+		btrfs_policy_suggestion_free(suggestion);
+		btrfs_policy_placement_free(placement);
+		btrfs_policy_fs_unref(fs);
+	}
+}
+
 /* Hundreds of terabytes take no longer than a small array. */
 static void large_arrays(void **state)
 {
@@ -238,6 +290,7 @@ int main(void)
 		cmocka_unit_test(copies_on_few_ssds_are_told_of),
 		cmocka_unit_test(capacities),
 		cmocka_unit_test(what_never_fitted_is_not_named),
+		cmocka_unit_test(capacities_are_those_of_single_chunks),
 		cmocka_unit_test(large_arrays),
 	};
 
