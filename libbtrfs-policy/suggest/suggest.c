@@ -130,6 +130,8 @@ static void sum_devices(const struct btrfs_policy_fs *fs,
 			continue;
 		suggestion->fast += is_fast(device);
 		suggestion->slow += device->pub.rotational == BTRFS_POLICY_YES;
+		suggestion->slow_data += device->pub.rotational == BTRFS_POLICY_YES &&
+					 device->pub.role != BTRFS_POLICY_ROLE_METADATA_ONLY;
 		suggestion->fast_bytes += is_fast(device) ? device->pub.size : 0;
 		suggestion->bytes += device->pub.size;
 	}
@@ -160,7 +162,7 @@ static uint32_t data_needs(const struct btrfs_policy_suggestion *suggestion)
 /* Could data do without the SSDs, and would it not miss them? */
 static bool may_exclude_data(const struct btrfs_policy_suggestion *suggestion)
 {
-	return suggestion->slow >= data_needs(suggestion) &&
+	return suggestion->slow_data >= data_needs(suggestion) &&
 	       suggestion->fast_bytes / LARGE_PERCENT < suggestion->bytes / 100;
 }
 
@@ -168,15 +170,17 @@ static char *role_reason(const struct btrfs_policy_suggestion *suggestion,
 			 const struct bp_device *device)
 {
 	const char *how = device->pub.transport ? device->pub.transport : "not rotational";
+	/* Not times 100, which may not fit. */
 	unsigned int percent = suggestion->bytes ?
-		suggestion->fast_bytes * 100 / suggestion->bytes : 0;
+		(unsigned int)(100.0 * suggestion->fast_bytes / suggestion->bytes) : 0;
 
 	if (may_exclude_data(suggestion))
 		return bp_format("solid state (%s); kept free of data, which has %u%% of the array elsewhere",
 				 how, 100 - percent);
-	if (suggestion->slow < data_needs(suggestion))
+	if (suggestion->slow_data < data_needs(suggestion))
 		return bp_format("solid state (%s); data too may use it, because %s needs %u devices",
-				 how, suggestion->data->name, data_needs(suggestion));
+				 how, suggestion->data ? suggestion->data->name : "it",
+				 data_needs(suggestion));
 	return bp_format("solid state (%s); %u%% of the array, too much to keep free of data",
 			 how, percent);
 }

@@ -12,6 +12,7 @@ struct btrfs_policy_suggestion {
 	/* Input of the proposals: number of certain SSDs, of rotating devices, and bytes. */
 	uint32_t fast;
 	uint32_t slow;
+	uint32_t slow_data;	/* of these, devices that data may use */
 	uint64_t fast_bytes;
 	uint64_t bytes;
 	const struct bp_profile *metadata;	/* the one that needs fewest devices */

@@ -121,6 +121,45 @@ static struct btrfs_policy_suggestion *suggest(void)
 	return suggestion;
 }
 
+/* Also where roles are set already, on disks that data would need or on SSDs. */
+static void all_arrays_can_take_it(void **state)
+{
+	struct btrfs_policy_suggestion *suggestion;
+
+	for (uint32_t i = 0; i < 9 * 4 * 4 * 4 * 4; i++) {
+		const struct bp_profile *profile = bp_profile_at(i % 9);
+		uint32_t roles = i / 9;
+		struct btrfs_policy_fs *fs;
+
+		fake_init(&fake, FAKE_OURS);
+		for (uint32_t j = 0; j < 4; j++, roles /= 4)
+			fake_add_device(&fake, (j ? 100 : 5) * GiB, roles % 4, j > 0);
+		fake_add_chunk(&fake, METADATA | RAID1, GiB, MiB, 2, 1, 2);
+		if (profile->devs_min < 4)
+			fake_add_chunk(&fake, DATA | profile->flag, GiB, MiB, 3, 1, 2, 3);
+		fs = fake_open(&fake);
+		assert_int_equal(btrfs_policy_suggest(fs, &suggestion), 0);
+		if (btrfs_policy_suggestion_proposal(suggestion, 0) &&
+		    btrfs_policy_suggestion_proposal(suggestion, 0)->devid)
+			can_be_applied(fs, suggestion);
+		btrfs_policy_suggestion_free(suggestion);
+		btrfs_policy_fs_unref(fs);
+	}
+}
+
+/* A hundred times the bytes of such an array do not fit into a number. */
+static void shares_of_exbibytes(void **state)
+{
+	static const struct array array = { "EiB", 2, 1ULL << 29, 2, RAID1, NULL, NULL, NULL };
+	struct btrfs_policy_suggestion *suggestion;
+
+	make(&array);
+	fake.devices[2].size = fake.devices[3].size = 3ULL << 59;
+	suggestion = suggest();
+	assert_has(btrfs_policy_suggestion_proposal(suggestion, 0)->reason, " 25% of the array");
+	btrfs_policy_suggestion_free(suggestion);
+}
+
 static void what_is_set_is_left_alone(void **state)
 {
 	struct btrfs_policy_suggestion *suggestion;
@@ -285,6 +324,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arrays_get_what_suits_them),
+		cmocka_unit_test(all_arrays_can_take_it),
+		cmocka_unit_test(shares_of_exbibytes),
 		cmocka_unit_test(what_is_set_is_left_alone),
 		cmocka_unit_test(a_kernel_without_roles_is_told_of),
 		cmocka_unit_test(copies_on_few_ssds_are_told_of),
