@@ -129,6 +129,10 @@ removal upgrade
 refuse 'not in an upgrade, which installs the module anew' grep -F "WILL NOT" "$T/said"
 rm "$T"/{fstab,cmdline,grub}
 
+for page in README.md Documentation/guide/other-kernels.md; do
+	try "$page names each option that a stock kernel refuses" grep -F '`read_policy=`, `device_roles`, `nodevice_roles`' "$top_srcdir/$page"
+done
+
 # Two runs share the folder that DKMS builds in.
 (exec 9<"$T/lock" && flock 9 && PATH=$T/bin:$PATH timeout 1 "$T/src/kernels" install "$kernel" 9<&-) >"$T/said" 2>&1
 is "$?" 124 'a run waits for another'
