@@ -190,14 +190,15 @@ static void btrfs_read_learn_unit(struct btrfs_read_load *load,
 }
 
 static void btrfs_read_learn_seek(struct btrfs_read_load *load,
-				  const struct btrfs_read_speed *speed, u64 ns)
+				  const struct btrfs_read_speed *speed, u64 ns, u32 len)
 {
+	/* A stream waits for it: longer than seeks are it counts in full, as the first of flash does. */
+	const bool full = len > UNIT ? ns / 4 > speed->seek_ns : !len && !READ_ONCE(load->seek_ns);
+
 	/* Far less is a hint that what is known is wrong: the device goes on resting. */
 	if (2 * ns >= speed->seek_ns)
 		WRITE_ONCE(load->timed[1], jiffies);
-	/* The first of flash is better than a guess; of a disk it is chance. */
-	WRITE_ONCE(load->seek_ns, btrfs_read_average(speed->seek_ns, ns, 1, speed->rot ||
-						     READ_ONCE(load->seek_ns) ? SEEK_WEIGHT : 1));
+	WRITE_ONCE(load->seek_ns, btrfs_read_average(speed->seek_ns, ns, 1, full ? 1 : SEEK_WEIGHT));
 }
 
 /* A disk does one after the other: the time since the last completion is this request's. */
@@ -214,7 +215,7 @@ static void btrfs_read_learn_rot(struct btrfs_read_load *load,
 		btrfs_read_learn_unit(load, speed, len, ns);
 	else if (!btrfs_read_goes_on(speed, head >> PAGE_SHIFT, pos >> PAGE_SHIFT))
 		btrfs_read_learn_seek(load, speed, div_u64((ns - min(ns, transfer)) * 32,
-							   btrfs_read_way(head, pos)));
+							   btrfs_read_way(head, pos)), len);
 }
 
 /*
@@ -225,18 +226,18 @@ static bool btrfs_read_recovered(struct btrfs_read_load *load, const struct btrf
 				 const struct btrfs_read_charge *charge, u32 len, u64 ns)
 {
 	const u64 all = btrfs_read_sum_ns(charge->load, speed);
-	const bool unit = 4 * btrfs_read_transfer_ns(len, speed->unit_ns) >= all;
-	const bool seek = !unit || speed->rot;
+	const u64 transfer = btrfs_read_transfer_ns(len, speed->unit_ns);
+	const bool unit = 4 * transfer >= all;
 	const bool same = 2 * ns >= all + charge->guess_ns;
 
-	if (unit && same)
-		WRITE_ONCE(load->timed[0], jiffies);
-	else if (unit)
+	if (!same && 2 * transfer >= all)
 		WRITE_ONCE(load->unit_ns, max(div64_u64(speed->unit_ns * ns, all), NSEC_PER_USEC));
-	if (seek && same)
-		WRITE_ONCE(load->timed[1], jiffies);
-	else if (seek)
+	else if (!same)
 		WRITE_ONCE(load->seek_ns, max(div64_u64(speed->seek_ns * ns, all), NSEC_PER_USEC));
+	if (same && unit)
+		WRITE_ONCE(load->timed[0], jiffies);
+	if (same && (!unit || speed->rot))
+		WRITE_ONCE(load->timed[1], jiffies);
 	return !same;
 }
 
@@ -269,7 +270,7 @@ void btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
 	    (charge->guess_ns && btrfs_read_recovered(load, &speed, charge, len, ns)))
 		;
 	else if (!len)
-		btrfs_read_learn_seek(load, &speed, div_u64(SEEK_ONE * ns, charge->ahead));
+		btrfs_read_learn_seek(load, &speed, div_u64(SEEK_ONE * ns, charge->ahead), len);
 	else if (speed.rot)
 		btrfs_read_learn_rot(load, &speed, charge->end - len, len, ns);
 	else

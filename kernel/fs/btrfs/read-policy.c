@@ -68,7 +68,7 @@ struct btrfs_rr_pick {
 	/* Bytes of the read, and units of a whole slice on a disk, 0 if it has none. */
 	u32 len;
 	u32 slice;
-	u32 leave, least_wait;
+	u32 leave, least_wait, soonest;
 	u32 pid;
 	/* The mirror that the task is on, or -1. */
 	s8 on;
@@ -84,11 +84,6 @@ struct btrfs_rr_pick {
 
 /* Where to start among equal mirrors of flash; losing an update does no harm. */
 static DEFINE_PER_CPU(unsigned int, btrfs_rr_turn);
-
-static u32 btrfs_rr_ticks(u64 ns)
-{
-	return ns >> TICK_SHIFT;
-}
 
 /* Nanoseconds to the unit of costs, with room for sums of them. */
 static u32 btrfs_rr_cost(u64 ns)
@@ -116,7 +111,7 @@ static struct btrfs_rr_slot *btrfs_rr_own_slot(const struct btrfs_rr_pick *pick,
 /* What remains of the lease in ticks, 0 if there is none. */
 static u32 btrfs_rr_lease(const struct btrfs_rr_pick *pick, const struct btrfs_rr_slot *slot)
 {
-	const u32 left = READ_ONCE(slot->until) - btrfs_rr_ticks(pick->now_ns);
+	const u32 left = READ_ONCE(slot->until) - (u32)(pick->now_ns >> TICK_SHIFT);
 
 	return READ_ONCE(slot->pid) && left <= BIT(20) ? left : 0;
 }
@@ -244,7 +239,7 @@ static noinline int btrfs_rr_find_place(const struct btrfs_rr_pick *pick)
 /*
  * A stream that is alone reads in time slices: while it has a slice of data in flight on one disk
  * the next one seeks.  Its slice is what it has in flight, divided by the disks that then wait for
- * nothing, a little less or its end would fall on that of a window, but worth a seek and a half.
+ * nothing, a little less or its end would fall on that of a window, but at least 1.5 seeks.
  */
 static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 {
@@ -252,6 +247,7 @@ static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 	const struct btrfs_rr_slot *slot = btrfs_rr_own_slot(pick, on);
 	const u32 since = READ_ONCE(slot->since);
 	u32 units = btrfs_rr_units(pick->len);
+	u32 seek_ns = on->speed.seek_ns;
 	u32 nr_free = 0;
 
 	for (int i = 0; i < pick->nr; i++) {
@@ -260,15 +256,14 @@ static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 		if (m->streams)
 			continue;
 		units += btrfs_rr_units(btrfs_read_in_flight(btrfs_rr_load(pick, m)));
+		if (m->speed.rot)
+			seek_ns = min(seek_ns, m->speed.seek_ns);
 		nr_free++;
 	}
 	pick->window = max_t(u32, READ_ONCE(slot->window), min_t(u32, units / 4, U8_MAX));
 	pick->slice = pick->window * 4 * 15 / 16 / (max(nr_free, 2U) - 1);
 	pick->slice = max_t(u32, pick->slice,
-			    div_u64((u64)on->speed.seek_ns * 3 / 2, on->speed.unit_ns));
-	/* A stream that waits for each read gains in the long run by a faster disk. */
-	if (!on->wait)
-		pick->slice = max_t(u32, pick->slice, READ_ONCE(slot->run));
+			    div_u64((u64)seek_ns * 3 / 2, on->speed.unit_ns));
 	if (pick->slice > since)
 		pick->leave = btrfs_rr_cost((u64)(pick->slice - since) * on->speed.unit_ns);
 }
@@ -297,14 +292,16 @@ static u32 btrfs_rr_total(const struct btrfs_rr_pick *pick, int i)
 	/* A long seek delays all who wait there; if reads wait everywhere, no disk goes idle. */
 	const u32 ways = RANDOM_WAY + RANDOM_WAY * pick->least_wait / seek;
 	u64 own = btrfs_read_access_ns(&m->speed, last_end, pos, pick->len);
+	/* If a full seek on another mirror is done sooner, a place near the head is worth nothing. */
+	const bool late = pick->data && m->wait + btrfs_rr_cost(own) > pick->soonest + pick->least_wait;
 
 	if (own && m->speed.rot && !pick->stream)
-		own += (ways - 1) * (own - m->speed.seek_ns / 2);
+		own += (ways - 1) * (own - (late ? 0 : m->speed.seek_ns / 2));
 	if (last_end != pos)
 		own += btrfs_rr_penalty_ns(pick, m);
-	/* A new task goes by its number where the queue of a stream makes the difference. */
+	/* A new task goes by its number, unless a queue is longer by a stream's and the least. */
 	if (pick->on < 0 && pick->nr_rot == pick->nr)
-		return (m->wait + m->harm) / (4 * seek) * (4 * seek);
+		return (m->wait + m->harm) / (4 * seek + pick->least_wait);
 	if (!btrfs_read_is_single(&m->speed, bytes))
 		own += (1 + m->others) * btrfs_read_transfer_ns(bytes, m->speed.unit_ns);
 	return m->wait + m->harm + btrfs_rr_cost(own) + (i == pick->on ? 0 : pick->leave);
@@ -418,7 +415,7 @@ static noinline void btrfs_rr_take_lease(const struct btrfs_rr_pick *pick, int b
 	/* Until it should be done, and as long again; to wait longer costs more than its place. */
 	lease = ((u64)m->wait << COST_SHIFT) + m->speed.seek_ns +
 		btrfs_read_transfer_ns(pick->len, m->speed.unit_ns);
-	WRITE_ONCE(slot->until, btrfs_rr_ticks(pick->now_ns + 2 * lease));
+	WRITE_ONCE(slot->until, (pick->now_ns + 2 * lease) >> TICK_SHIFT);
 }
 
 /* Choose where disks are among the mirrors. */
@@ -428,7 +425,7 @@ static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 	int best;
 
 	pick->least_streams = U8_MAX;
-	pick->least_wait = U32_MAX;
+	pick->least_wait = pick->soonest = U32_MAX;
 	for (int i = 0; i < pick->nr; i++) {
 		struct btrfs_rr_mirror *m = &pick->mirrors[i];
 
@@ -441,6 +438,7 @@ static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 			m->streams = U8_MAX;
 		pick->least_streams = min(pick->least_streams, m->streams);
 		pick->least_wait = min(pick->least_wait, m->wait);
+		pick->soonest = min(pick->soonest, m->wait + btrfs_rr_cost(m->speed.seek_ns));
 	}
 	pick->on = btrfs_rr_find_place(pick);
 	on = pick->on >= 0 ? &pick->mirrors[pick->on] : NULL;
@@ -456,7 +454,7 @@ static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 	if (pick->slice && best != pick->on) {
 		const u64 idle_ns = pick->now_ns + ((u64)on->wait << COST_SHIFT);
 
-		WRITE_ONCE(btrfs_rr_own_slot(pick, on)->until, btrfs_rr_ticks(idle_ns));
+		WRITE_ONCE(btrfs_rr_own_slot(pick, on)->until, idle_ns >> TICK_SHIFT);
 	}
 	if (pick->mirrors[best].speed.rot)
 		btrfs_rr_take_lease(pick, best);
