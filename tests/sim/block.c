@@ -61,7 +61,7 @@ void block_add_disk(const char *spec, const char *model, u64 seed)
 		exit(1);
 	}
 	lm_setup(d->model, sim_now);
-	d->bdev.rot = d->model->p.kind == LM_HDD;
+	d->bdev.rot = lm_rotates(&d->model->p);
 	d->dev.bdev = &d->bdev;
 	q->end = &q->waiting;
 	q->depth = d->model->p.queue;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# lab: --mem 512M --disk hdd:size=32G,seed=1 --disk ssd:seed=1 --disk nvme:seed=1 --disk hdd:size=8G,rpm=5400,rate=180M,inner=90M,readahead=0,wcache=0 --disk hdd:size=8G,seed=2
+# lab: --mem 512M --disk hdd:size=32G,seed=1 --disk ssd:seed=1 --disk nvme:seed=1 --disk hdd:size=8G,rpm=5400,rate=180M,inner=90M,readahead=0,wcache=0 --disk hdd:size=8G,seed=2 --disk track:size=16G,seed=3
 #
 # Do the modelled disks behave like disks?  Figures in virtual time are exact
 # and the same in every run, but they are held against ranges that follow from
@@ -8,7 +8,7 @@
 
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../cases/host.sh"
 . "$LAB_LIB"
-hdd=/dev/labda ssd=/dev/labdb nvme=/dev/labdc slow=/dev/labdd spare=/dev/labde
+hdd=/dev/labda ssd=/dev/labdb nvme=/dev/labdc slow=/dev/labdd spare=/dev/labde track=/dev/labdf
 
 measure() {
 	lab_measure --direct=1 --ioengine=libaio "$@"
@@ -66,6 +66,24 @@ for row in "2 512 0.95 1.05" "2 4096 1.4 1.6" "2 16384 1.75 1.9" \
 	in_range "$(skip_factor "$n" "$kib")" "$low" "$high" \
 		"hdd: read $kib KiB, skip $((n - 1)) times that"
 done
+
+### Hard disk with tracks, 7200/min, 240 MiB/s without switches
+
+is "$(cat /sys/block/${track##*/}/queue/rotational)" 1 "track: it is rotational"
+in_range "$(rate $track --rw=read --bs=1M --size=256M)" 212 222 "track: sequential reads, switches of tracks included"
+in_range "$(rate $track --rw=read --bs=64k --size=128M)" 206 222 "track: the buffer keeps small sequential reads at that rate"
+in_range "$(rate $track --rw=read --bs=1M --offset=16000M --size=256M --iodepth=4)" 114 124 "track: the innermost tracks"
+in_range "$(rate $track --rw=write --bs=1M --size=512M --end_fsync=1)" 206 225 "track: sequential writes"
+# 8.5 ms + half of 8.33 ms + 0.06 ms
+in_range "$(iops $track 1)" 75 80 "track: random reads, one at a time"
+in_range "$(iops $track 4)" 85 105 "track: 4 at once"
+in_range "$(iops $track 8)" 100 125 "track: 8 at once"
+in_range "$(iops $track 16)" 120 145 "track: 16 at once"
+in_range "$(iops $track 32)" 140 165 "track: 32 at once"
+lab_slow $track 1000
+in_range "$(rate $track --rw=read --bs=1M --size=64M)" 20.8 22 "track: ten times slower"
+lab_slow $track 100
+in_range "$(iops $track 1 --rw=randwrite)" 120 300 "track: the write cache sorts random writes"
 
 ### Parameters
 

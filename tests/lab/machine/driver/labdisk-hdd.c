@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The hard disk's firmware: one head that serves queued reads, write-through
- * writes and the write cache, shortest access first with a limit to waiting.
- * A pure state machine: lm_hdd_submit puts work in, lm_hdd_run moves it to a
- * point in time.  Geometry and caches are labdisk-platter.c.
+ * The hard disks' firmware: one head that serves queued reads, write-through
+ * writes and the write cache, and of the first kind the order: shortest access
+ * first with a limit to waiting.  A pure state machine: lm_hdd_submit puts work
+ * in, lm_hdd_run moves it to a point in time.  Geometry and caches are
+ * labdisk-platter.c, what the second kind has of its own labdisk-track.c.
  */
 #include "labdisk-model.h"
 
 #define DESTAGE_PIECE	(2ull << 20)
+
+static const struct lm_mechanics nearest;
 
 void lm_hdd_setup(struct lm_disk *d, u64 now)
 {
@@ -15,7 +18,8 @@ void lm_hdd_setup(struct lm_disk *d, u64 now)
 
 	memset(h, 0, sizeof(*h));
 	h->rev = 60000000000ull / d->p.rpm;
-	lm_zones_setup(h, &d->p);
+	h->m = d->p.kind == LM_TRACK ? &lm_track : &nearest;
+	h->m->setup(d);
 	h->ref_t = now;
 	/* Spindles of different disks are not in step. */
 	h->ref_tau = lm_hash(d->p.seed, 0) % h->rev;
@@ -52,6 +56,32 @@ static void complete_from_cache(struct lm_disk *d, u64 now, u32 slot)
 	complete(d, h->bus_free, slot);
 }
 
+static void serve_from_cache(struct lm_disk *d, u64 now, u32 slot)
+{
+	const struct lm_req *r = &d->req[slot];
+
+	d->st.cache_hits++;
+	complete_from_cache(d, now, slot);
+	if (d->hdd.m->hit)
+		d->hdd.m->hit(d, now, r->pos + r->len);
+}
+
+/* Where whole tracks are read, requests that wait are served by others' reads. */
+static void serve_buffered(struct lm_disk *d, u64 now)
+{
+	struct lm_hdd *h = &d->hdd;
+	u32 i = 0;
+
+	while (h->m->hit && i < h->pending.n) {
+		const struct lm_req *r = &d->req[h->pending.slot[i]];
+
+		if (r->op == LM_READ && lm_cached(d, now, r->pos, r->pos + r->len))
+			serve_from_cache(d, now, fifo_take(&h->pending, i));
+		else
+			i++;
+	}
+}
+
 static bool cache_write(struct lm_disk *d, u64 now, u32 slot)
 {
 	const struct lm_req *r = &d->req[slot];
@@ -81,8 +111,7 @@ static void accept(struct lm_disk *d, u64 now, u32 slot)
 		complete(d, now, slot);
 	} else if (r->op == LM_READ) {
 		if (lm_cached(d, now, r->pos, r->pos + r->len)) {
-			d->st.cache_hits++;
-			complete_from_cache(d, now, slot);
+			serve_from_cache(d, now, slot);
 		} else {
 			fifo_put(&h->pending, slot);
 		}
@@ -136,7 +165,7 @@ static bool foreign_first(struct lm_disk *d, u64 now)
 
 		h->pos = r % d->p.size;
 		h->pos -= h->pos % LM_SECTOR;
-		h->ref_tau = lm_tau(h, h->pos) + r % h->rev;
+		h->ref_tau = h->m->tau(d, h->pos) + r % h->rev;
 		h->ref_t = now;
 		h->streaming = false;
 	}
@@ -144,14 +173,7 @@ static bool foreign_first(struct lm_disk *d, u64 now)
 	return h->defer;
 }
 
-struct choice {
-	struct lm_access a;
-	u64 cost;
-	bool destage;
-	u32 index;
-};
-
-static void consider(struct choice *best, struct lm_access a, bool destage,
+static void consider(struct lm_choice *best, struct lm_access a, bool destage,
 		     u32 index)
 {
 	if (a.seek + a.rot >= best->cost)
@@ -163,7 +185,7 @@ static void consider(struct choice *best, struct lm_access a, bool destage,
 }
 
 /* A read that starts in what the running read-ahead has got costs no access. */
-static bool continues_stream(struct lm_disk *d, u64 now, const struct lm_req *r)
+bool lm_continues(struct lm_disk *d, u64 now, const struct lm_req *r)
 {
 	const struct lm_hdd *h = &d->hdd;
 
@@ -172,12 +194,12 @@ static bool continues_stream(struct lm_disk *d, u64 now, const struct lm_req *r)
 }
 
 static void consider_pending(struct lm_disk *d, u64 now, u32 i,
-			     struct choice *best)
+			     struct lm_choice *best)
 {
 	const struct lm_req *r = &d->req[d->hdd.pending.slot[i]];
-	struct lm_access none = { 0, 0 };
+	struct lm_access none = { 0, 0, 0 };
 
-	if (continues_stream(d, now, r))
+	if (lm_continues(d, now, r))
 		consider(best, none, false, i);
 	else
 		consider(best, lm_access_time(d, now, r->pos, r->op == LM_WRITE),
@@ -185,7 +207,7 @@ static void consider_pending(struct lm_disk *d, u64 now, u32 i,
 }
 
 /* Reads go before the write cache until that is nearly full or must be empty. */
-static bool destage_too(const struct lm_disk *d)
+bool lm_destage_too(const struct lm_disk *d)
 {
 	const struct lm_hdd *h = &d->hdd;
 
@@ -195,20 +217,27 @@ static bool destage_too(const struct lm_disk *d)
 		h->ndirty > LM_EXTENTS / 4 * 3;
 }
 
-static bool choose(struct lm_disk *d, u64 now, struct choice *best)
+bool lm_overdue(const struct lm_disk *d, u64 now)
+{
+	const struct lm_hdd *h = &d->hdd;
+
+	return h->pending.n &&
+		now - d->req[h->pending.slot[0]].arrived > d->p.age;
+}
+
+static bool choose_nearest(struct lm_disk *d, u64 now, struct lm_choice *best)
 {
 	struct lm_hdd *h = &d->hdd;
 	u32 i;
 
 	best->cost = LM_NEVER;
-	if (h->pending.n &&
-	    now - d->req[h->pending.slot[0]].arrived > d->p.age) {
+	if (lm_overdue(d, now)) {
 		consider_pending(d, now, 0, best);
 		return true;
 	}
 	for (i = 0; i < h->pending.n; i++)
 		consider_pending(d, now, i, best);
-	if (destage_too(d))
+	if (lm_destage_too(d))
 		for (i = 0; i < h->ndirty; i++)
 			consider(best, lm_access_time(d, now, h->dirty[i].start,
 						      true), true, i);
@@ -237,33 +266,61 @@ static void take_pending(struct lm_disk *d, u64 now, u32 i)
 	h->work = r->op == LM_READ ? LM_MEDIA_READ : LM_MEDIA_WRITE;
 	h->work_pos = r->pos;
 	h->work_end = r->pos + r->len;
-	if (continues_stream(d, now, r))
+	if (lm_continues(d, now, r))
 		h->work_pos = lm_min(lm_head(d, now), h->work_end);
 }
+
+static void transfer(struct lm_disk *d, u64 now, struct lm_access *a)
+{
+	a->media = lm_tau(d, d->hdd.work_end) - lm_tau(d, d->hdd.work_pos);
+}
+
+static void settle(struct lm_disk *d, u64 now)
+{
+	struct lm_hdd *h = &d->hdd;
+
+	h->pos = h->work_end;
+	h->ref_t = now;
+	h->ref_tau = lm_tau(d, h->pos);
+	h->ref_skew = lm_skew(d, h->pos - 1);
+}
+
+static void read_on(struct lm_disk *d, u64 start)
+{
+	u64 end = d->hdd.work_end;
+
+	lm_segment_read(d, start, end, lm_min(end + d->p.readahead, d->p.size));
+}
+
+static const struct lm_mechanics nearest = {
+	.setup = lm_zones_setup, .tau = lm_tau, .tau_inverse = lm_tau_inverse,
+	.choose = choose_nearest, .serve = transfer, .settle = settle,
+	.read_on = read_on,
+};
 
 static void start(struct lm_disk *d, u64 now)
 {
 	struct lm_hdd *h = &d->hdd;
-	struct choice c;
-	u64 media;
+	struct lm_choice c;
 
+	serve_buffered(d, now);
 	while (finish_flush(d, now))
 		;
 	h->defer = 0;
 	if (!h->pending.n && !h->ndirty)
 		return;
-	if (foreign_first(d, now) || !choose(d, now, &c))
+	if (foreign_first(d, now) || !h->m->choose(d, now, &c))
 		return;
 	if (c.destage)
 		take_destage(d, c.index);
 	else
 		take_pending(d, now, c.index);
-	media = lm_tau(h, h->work_end) - lm_tau(h, h->work_pos);
-	h->until = now + lm_slowed(d, c.cost + media);
+	h->m->serve(d, now, &c.a);
+	h->until = now + lm_slowed(d, c.a.seek + c.a.rot + c.a.media);
 	d->st.seeks += !!c.a.seek;
 	d->st.seek_ns += c.a.seek;
 	d->st.rot_ns += c.a.rot;
-	d->st.media_ns += media;
+	d->st.media_ns += c.a.media;
 	d->st.busy_ns += h->until - now;
 }
 
@@ -275,17 +332,14 @@ static void finish(struct lm_disk *d)
 
 	h->work = LM_IDLE;
 	h->streaming = false;
-	h->pos = h->work_end;
-	h->ref_t = now;
-	h->ref_tau = lm_tau(h, h->pos);
-	h->ref_skew = lm_skew(d, h->pos - 1);
+	h->m->settle(d, now);
 	if (work == LM_DESTAGE) {
 		while (h->waiting.n && cache_write(d, now, h->waiting.slot[0]))
 			fifo_take(&h->waiting, 0);
 		return;
 	}
 	if (work == LM_MEDIA_READ)
-		lm_segment_read(d, d->req[h->slot].pos, h->work_end);
+		h->m->read_on(d, d->req[h->slot].pos);
 	complete(d, now, h->slot);
 }
 

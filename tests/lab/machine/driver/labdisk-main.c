@@ -161,7 +161,7 @@ static void limits_of(const struct lm_param *p, struct queue_limits *lim)
 	lim->features = p->wcache ? BLK_FEAT_WRITE_CACHE : 0;
 	if (p->fua)
 		lim->features |= BLK_FEAT_FUA;
-	if (p->kind == LM_HDD) {
+	if (lm_rotates(p)) {
 		lim->features |= BLK_FEAT_ROTATIONAL;
 	} else {
 		lim->max_hw_discard_sectors = UINT_MAX >> SECTOR_SHIFT;

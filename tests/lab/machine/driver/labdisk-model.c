@@ -73,7 +73,7 @@ static void heap_drop_first(struct lm_heap *h)
 
 void lm_setup(struct lm_disk *d, u64 now)
 {
-	if (d->p.kind == LM_HDD)
+	if (lm_rotates(&d->p))
 		lm_hdd_setup(d, now);
 	else
 		lm_flash_setup(d, now);
@@ -109,7 +109,7 @@ void lm_submit(struct lm_disk *d, u64 now, u32 slot, const struct lm_req *r)
 	d->req[slot] = *r;
 	d->req[slot].arrived = now;
 	count(&d->st, r);
-	if (d->p.kind == LM_HDD)
+	if (lm_rotates(&d->p))
 		lm_hdd_submit(d, now, slot);
 	else
 		lm_flash_submit(d, now, slot);
@@ -120,7 +120,7 @@ u64 lm_next(const struct lm_disk *d)
 {
 	u64 t = d->heap.n ? d->heap.ev[0].t : LM_NEVER;
 
-	if (d->p.kind == LM_HDD)
+	if (lm_rotates(&d->p))
 		t = lm_min(t, lm_hdd_next(d));
 	return t;
 }
@@ -128,7 +128,7 @@ u64 lm_next(const struct lm_disk *d)
 /* Brings the device up to now and takes out one finished request, if any. */
 bool lm_poll(struct lm_disk *d, u64 now, u32 *slot)
 {
-	if (d->p.kind == LM_HDD)
+	if (lm_rotates(&d->p))
 		lm_hdd_run(d, now);
 	if (!d->heap.n || d->heap.ev[0].t > now)
 		return false;
@@ -140,14 +140,14 @@ bool lm_poll(struct lm_disk *d, u64 now, u32 *slot)
 
 void lm_set_slow(struct lm_disk *d, u64 now, u64 percent)
 {
-	if (d->p.kind == LM_HDD)
+	if (lm_rotates(&d->p))
 		lm_hdd_rebase(d, now);
 	d->p.slow = percent;
 }
 
 void lm_set_load(struct lm_disk *d, u64 now, u64 percent, u64 period)
 {
-	if (d->p.kind == LM_HDD) {
+	if (lm_rotates(&d->p)) {
 		lm_hdd_run(d, now);
 		d->hdd.foreign_next = now;
 		d->hdd.foreign_free = now;

@@ -26,13 +26,14 @@ typedef int64_t s64;
 
 #define LM_SLOTS	1024		/* requests a device can hold at once */
 #define LM_ZONES	16
+#define LM_SURFACES	8
 #define LM_SEGMENTS	64
 #define LM_EXTENTS	256
 #define LM_CHANNELS	256
 #define LM_SECTOR	512
 #define LM_NEVER	(~(u64)0)
 
-enum lm_kind { LM_HDD, LM_SSD, LM_NVME };
+enum lm_kind { LM_HDD, LM_TRACK, LM_SSD, LM_NVME };
 enum lm_op { LM_READ, LM_WRITE, LM_FLUSH, LM_DISCARD };
 
 /* Everything a specification can say.  README.md has the meaning and sources. */
@@ -42,6 +43,7 @@ struct lm_param {
 	u64 load, load_period, slow, vol;
 	u64 rpm, rate, inner, skew, seek, stroke, wsettle;
 	u64 readahead, segments, age;
+	u64 surfaces, hswitch, average;
 	u64 channels, read, write, unit, wrate;
 };
 
@@ -75,16 +77,52 @@ struct lm_zone { u64 start, tau, ns_per_mib; };
 struct lm_extent { u64 start, end; };
 struct lm_segment { u64 start, end, used; };
 
-struct lm_access { u64 seek, rot; };
+/* Cylinders of one zone have tracks of the same lengths; bytes is their sum. */
+struct lm_tracks {
+	u64 cylinders, used, skew, cyl_tau, base;
+	struct { u64 start, bytes, len[LM_SURFACES]; } zone[LM_ZONES];
+};
+
+struct lm_access { u64 seek, rot, media; };
+
+/* What is served next: of the write cache or of the requests, which one. */
+struct lm_choice {
+	struct lm_access a;
+	u64 cost;
+	bool destage;
+	u32 index;
+};
 
 enum lm_work { LM_IDLE, LM_MEDIA_READ, LM_MEDIA_WRITE, LM_DESTAGE };
 
+struct lm_disk;
+
+/*
+ * In what the kinds of hard disks differ: where a position is in time, which
+ * request is next, how long it takes, where the head is after it, how far it then
+ * reads on from a read, and what a read from the buffer changes of that (or NULL).
+ */
+struct lm_mechanics {
+	void (*setup)(struct lm_disk *d);
+	u64 (*tau)(const struct lm_disk *d, u64 pos);
+	u64 (*tau_inverse)(const struct lm_disk *d, u64 tau);
+	bool (*choose)(struct lm_disk *d, u64 now, struct lm_choice *best);
+	void (*serve)(struct lm_disk *d, u64 now, struct lm_access *a);
+	void (*settle)(struct lm_disk *d, u64 now);
+	void (*read_on)(struct lm_disk *d, u64 start);
+	void (*hit)(struct lm_disk *d, u64 now, u64 end);
+};
+
 struct lm_hdd {
+	const struct lm_mechanics *m;
 	u64 rev, zone_len;
 	struct lm_zone zone[LM_ZONES];
+	struct lm_tracks tracks;
 	/* The platter: media time ref_tau was under the head at ref_t. */
 	u64 pos, ref_t, ref_tau, ref_skew, ra_end;
-	bool streaming;
+	/* Of a read of whole tracks: where it began, and that it ended within. */
+	u64 arrived;
+	bool wrapped, streaming;
 	u32 seg;
 	struct lm_segment segment[LM_SEGMENTS];
 	/* What the mechanics do now. */
@@ -141,11 +179,14 @@ void lm_hdd_submit(struct lm_disk *d, u64 now, u32 slot);
 void lm_hdd_run(struct lm_disk *d, u64 now);
 u64 lm_hdd_next(const struct lm_disk *d);
 void lm_hdd_rebase(struct lm_disk *d, u64 now);
+bool lm_continues(struct lm_disk *d, u64 now, const struct lm_req *r);
+bool lm_overdue(const struct lm_disk *d, u64 now);
+bool lm_destage_too(const struct lm_disk *d);
 
 /* labdisk-platter.c: the geometry and the caches of a hard disk */
-void lm_zones_setup(struct lm_hdd *h, const struct lm_param *p);
-u64 lm_tau(const struct lm_hdd *h, u64 pos);
-u64 lm_tau_inverse(const struct lm_hdd *h, u64 tau);
+void lm_zones_setup(struct lm_disk *d);
+u64 lm_tau(const struct lm_disk *d, u64 pos);
+u64 lm_tau_inverse(const struct lm_disk *d, u64 tau);
 u64 lm_skew(const struct lm_disk *d, u64 pos);
 u64 lm_seek_time(const struct lm_param *p, u64 distance, bool write);
 u64 lm_platter(const struct lm_disk *d, u64 now);
@@ -153,14 +194,25 @@ u64 lm_head(const struct lm_disk *d, u64 now);
 struct lm_access lm_access_time(const struct lm_disk *d, u64 now, u64 pos,
 				bool write);
 bool lm_cached(struct lm_disk *d, u64 now, u64 start, u64 end);
-void lm_segment_read(struct lm_disk *d, u64 start, u64 end);
+struct lm_segment *lm_segment_at(struct lm_hdd *h, u32 n, u64 pos);
+void lm_segment_catch_up(struct lm_disk *d, u64 now);
+void lm_segment_read(struct lm_disk *d, u64 start, u64 end, u64 ra_end);
 void lm_segment_drop(struct lm_hdd *h, u64 start, u64 end);
 bool lm_dirty_add(struct lm_hdd *h, u64 start, u64 end);
 void lm_dirty_cut(struct lm_hdd *h, u32 i, u64 len);
 
+/* labdisk-track.c: the other hard disk */
+extern const struct lm_mechanics lm_track;
+u64 lm_track_seek(const struct lm_disk *d, u64 cylinders);
+
 /* labdisk-flash.c */
 void lm_flash_setup(struct lm_disk *d, u64 now);
 void lm_flash_submit(struct lm_disk *d, u64 now, u32 slot);
+
+static inline bool lm_rotates(const struct lm_param *p)
+{
+	return p->kind == LM_HDD || p->kind == LM_TRACK;
+}
 
 /* How long n bytes take at a rate of bytes a second; rate 0 takes no time. */
 static inline u64 lm_transfer(u64 bytes, u64 rate)

@@ -48,6 +48,9 @@ static const struct word {
 	W(readahead, BYTES, 0, 1 << 28),
 	W(segments, NUMBER, 0, LM_SEGMENTS),
 	W(age, TIME, 0, 1000 * SECONDS),
+	W(surfaces, NUMBER, 1, LM_SURFACES),
+	W(hswitch, TIME, 0, SECONDS),
+	W(average, TIME, 0, SECONDS),
 	W(channels, NUMBER, 1, LM_CHANNELS),
 	W(read, TIME, 0, SECONDS),
 	W(write, TIME, 0, SECONDS),
@@ -60,7 +63,7 @@ static const struct word {
 #define US	1000ull
 #define MIB	(1ull << 20)
 
-static const char * const kind_names[] = { "hdd", "ssd", "nvme" };
+static const char * const kind_names[] = { "hdd", "track", "ssd", "nvme" };
 
 static const struct lm_param defaults[] = {
 	[LM_HDD] = {
@@ -71,6 +74,16 @@ static const struct lm_param defaults[] = {
 		.seek = 800 * US,
 		.stroke = 14300 * US, .wsettle = 500 * US,
 		.readahead = 2 << 20, .segments = 16, .age = 800 * MS,
+		.channels = 1, .unit = 4096,
+	},
+	[LM_TRACK] = {
+		.kind = LM_TRACK, .size = 8ull << 30, .queue = 32,
+		.ovh = 60 * US, .bus = 550000000, .wcache = 32 << 20,
+		.load_period = 100 * MS, .slow = 100,
+		.rpm = 7200, .rate = 240 << 20,
+		.surfaces = 4, .hswitch = 500 * US, .seek = 800 * US,
+		.average = 8500 * US, .stroke = 16200 * US, .wsettle = 300 * US,
+		.readahead = 4 << 20, .segments = 16, .age = 500 * MS,
 		.channels = 1, .unit = 4096,
 	},
 	[LM_SSD] = {
@@ -177,7 +190,11 @@ static int parse_kind(struct lm_param *p, const char *s, size_t len)
 /* What depends on more than one word. */
 static int check(struct lm_param *p)
 {
-	if (p->kind == LM_HDD && p->queue > 256)
+	if (lm_rotates(p) && p->queue > 256)
+		return -EINVAL_;
+	/* Or the seek curve falls somewhere: it is a root, a straight line or both. */
+	if (p->kind == LM_TRACK && (p->average < p->seek + (p->stroke + 2) / 3 ||
+				    p->average > p->seek + p->stroke * 8 / 15))
 		return -EINVAL_;
 	if (p->inner > p->rate)
 		return -EINVAL_;

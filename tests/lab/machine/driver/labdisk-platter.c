@@ -11,8 +11,10 @@
 #define MIB	(1ull << 20)
 
 /* Zones of falling rate, from rate at the outer edge to inner at the last. */
-void lm_zones_setup(struct lm_hdd *h, const struct lm_param *p)
+void lm_zones_setup(struct lm_disk *d)
 {
+	const struct lm_param *p = &d->p;
+	struct lm_hdd *h = &d->hdd;
 	u64 inner = p->inner ? p->inner : p->rate, tau = 0, rate;
 	u32 i;
 
@@ -26,8 +28,9 @@ void lm_zones_setup(struct lm_hdd *h, const struct lm_param *p)
 	}
 }
 
-u64 lm_tau(const struct lm_hdd *h, u64 pos)
+u64 lm_tau(const struct lm_disk *d, u64 pos)
 {
+	const struct lm_hdd *h = &d->hdd;
 	const struct lm_zone *z = &h->zone[pos / h->zone_len];
 	u64 off = pos - z->start;
 
@@ -36,8 +39,9 @@ u64 lm_tau(const struct lm_hdd *h, u64 pos)
 }
 
 /* The last whole sector that has passed by media time tau. */
-u64 lm_tau_inverse(const struct lm_hdd *h, u64 tau)
+u64 lm_tau_inverse(const struct lm_disk *d, u64 tau)
 {
+	const struct lm_hdd *h = &d->hdd;
 	const struct lm_zone *z = &h->zone[0];
 	u64 off, pos;
 	u32 i;
@@ -84,7 +88,7 @@ u64 lm_head(const struct lm_disk *d, u64 now)
 	if (!h->streaming)
 		return h->pos;
 	return lm_min(h->ra_end,
-		      lm_max(h->pos, lm_tau_inverse(h, lm_platter(d, now))));
+		      lm_max(h->pos, h->m->tau_inverse(d, lm_platter(d, now))));
 }
 
 /*
@@ -95,11 +99,11 @@ struct lm_access lm_access_time(const struct lm_disk *d, u64 now, u64 pos,
 				bool write)
 {
 	const struct lm_hdd *h = &d->hdd;
-	u64 head = lm_head(d, now), tau = lm_tau(h, pos);
+	u64 head = lm_head(d, now), tau = lm_tau(d, pos);
 	struct lm_access a = { 0, 0 };
 	s64 wait = tau - lm_platter(d, now);
 
-	if (pos < head || tau - lm_tau(h, head) > h->rev) {
+	if (pos < head || tau - lm_tau(d, head) > h->rev) {
 		a.seek = lm_seek_time(&d->p, pos > head ? pos - head : head - pos,
 				      write);
 		wait += lm_skew(d, pos) - h->ref_skew - a.seek;
@@ -112,7 +116,7 @@ struct lm_access lm_access_time(const struct lm_disk *d, u64 now, u64 pos,
 	return a;
 }
 
-static struct lm_segment *segment_at(struct lm_hdd *h, u32 n, u64 pos)
+struct lm_segment *lm_segment_at(struct lm_hdd *h, u32 n, u64 pos)
 {
 	u32 i;
 
@@ -124,7 +128,7 @@ static struct lm_segment *segment_at(struct lm_hdd *h, u32 n, u64 pos)
 }
 
 /* Makes what the running read-ahead has got by now part of its segment. */
-static void segment_catch_up(struct lm_disk *d, u64 now)
+void lm_segment_catch_up(struct lm_disk *d, u64 now)
 {
 	struct lm_hdd *h = &d->hdd;
 	struct lm_segment *s = &h->segment[h->seg];
@@ -152,8 +156,8 @@ bool lm_cached(struct lm_disk *d, u64 now, u64 start, u64 end)
 	struct lm_hdd *h = &d->hdd;
 	struct lm_segment *s;
 
-	segment_catch_up(d, now);
-	s = segment_at(h, d->p.segments, start);
+	lm_segment_catch_up(d, now);
+	s = lm_segment_at(h, d->p.segments, start);
 	if (s && start < s->end && end <= s->end) {
 		s->used = now;
 		return true;
@@ -161,8 +165,8 @@ bool lm_cached(struct lm_disk *d, u64 now, u64 start, u64 end)
 	return dirty_covers(h, start, end);
 }
 
-/* A media read has ended: remember it, and read ahead from its end. */
-void lm_segment_read(struct lm_disk *d, u64 start, u64 end)
+/* A media read has ended: remember it, and read ahead from its end to ra_end. */
+void lm_segment_read(struct lm_disk *d, u64 start, u64 end, u64 ra_end)
 {
 	struct lm_hdd *h = &d->hdd;
 	struct lm_segment *s;
@@ -170,7 +174,7 @@ void lm_segment_read(struct lm_disk *d, u64 start, u64 end)
 
 	if (!d->p.readahead || !d->p.segments)
 		return;
-	s = segment_at(h, d->p.segments, start);
+	s = lm_segment_at(h, d->p.segments, start);
 	if (!s) {
 		s = &h->segment[0];
 		for (i = 1; i < d->p.segments; i++)
@@ -184,7 +188,7 @@ void lm_segment_read(struct lm_disk *d, u64 start, u64 end)
 	s->used = h->ref_t;
 	h->seg = s - h->segment;
 	h->streaming = true;
-	h->ra_end = lm_min(end + d->p.readahead, d->p.size);
+	h->ra_end = ra_end;
 }
 
 /* Written over: what the segments hold of it is old. */
