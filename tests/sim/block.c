@@ -32,6 +32,7 @@ struct queue {
 	int batch;
 };
 
+const char *block_hard_disk = "hdd";
 struct sim_disk disks[DISKS_MAX];
 int nr_disks;
 static struct queue queues[DISKS_MAX];
@@ -45,16 +46,18 @@ void block_reset(void)
 	nr_disks = 0;
 }
 
-/* What @model says holds for hard disks where @spec does not say it. */
+/* What @model says holds for hard disks where @spec does not say it; all are of the kind block_hard_disk. */
 void block_add_disk(const char *spec, const char *model, u64 seed)
 {
+	const bool hard = *spec == 'h';
+	const int kind = strcspn(spec, ":");
 	struct sim_disk *d = &disks[nr_disks];
 	struct queue *q = &queues[nr_disks++];
 	char text[200], why[64];
 
-	snprintf(text, sizeof(text), "%.*s:seed=%llu,size=6G%s%s%s%s", (int)strcspn(spec, ":"), spec,
-		 (unsigned long long)seed, *spec == 'h' && *model ? "," : "", *spec == 'h' ? model : "",
-		 strchr(spec, ':') ? "," : "", strchr(spec, ':') ? strchr(spec, ':') + 1 : "");
+	snprintf(text, sizeof(text), "%.*s:seed=%llu,size=6G%s%s%s%s", hard ? 20 : kind, hard ? block_hard_disk : spec,
+		 (unsigned long long)seed, hard && *model ? "," : "", hard ? model : "",
+		 spec[kind] ? "," : "", spec[kind] ? spec + kind + 1 : "");
 	d->model = calloc(1, sizeof(*d->model));
 	if (lm_parse(&d->model->p, text, strlen(text), why, sizeof(why))) {
 		fprintf(stderr, "%s: %s\n", text, why);

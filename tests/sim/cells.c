@@ -2,10 +2,10 @@
 /*
  * Read policies against each other: arrays, workloads, and the table of both.
  *
- *	sim [-s SEEDS] [-f FIRST] [-d WORDS] [-t] [-r] [ARRAY[/WORKLOAD]...]
+ *	sim [-s SEEDS] [-f FIRST] [-k KIND] [-d WORDS] [-t] [-r] [ARRAY[/WORKLOAD]...]
  *
- * -d changes the model of all hard disks, for example to rpm=5400 or readahead=0,
- * -t traces the reads of roundrobin, -r prints its figures alone.
+ * -k makes all hard disks of a kind, hdd or track, -d changes their model, for example
+ * to rpm=5400 or readahead=0, -t traces the reads of roundrobin, -r prints its figures alone.
  */
 #include <getopt.h>
 #include <math.h>
@@ -312,11 +312,13 @@ int main(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "s:f:d:tr")) != -1) {
+	while ((c = getopt(argc, argv, "s:f:k:d:tr")) != -1) {
 		if (c == 's')
 			seeds = atoi(optarg);
 		else if (c == 'f')
 			first_seed = atoi(optarg);
+		else if (c == 'k' && (!strcmp(optarg, "hdd") || !strcmp(optarg, "track")))
+			block_hard_disk = optarg;
 		else if (c == 'd')
 			model = optarg;
 		else if (c == 'r')

@@ -69,6 +69,8 @@ struct sim_disk {
 	int pending;
 };
 
+/* The kind of all hard disks. */
+extern const char *block_hard_disk;
 extern struct sim_disk disks[DISKS_MAX];
 extern int nr_disks;
 

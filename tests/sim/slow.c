@@ -33,6 +33,9 @@ static const struct test {
 	{ "three hard disks, random 4", "hdd", 3, 4, 40 },
 	{ "two SSD, random 1", "ssd", 2, 1, 30 },
 	{ "two NVMe, random 1", "nvme", 2, 1, 30 },
+	{ "three hard disks with tracks, stream", "track", 3, 0, 4 },
+	{ "two hard disks with tracks that stall, stream beside small reads", "track", 2, 0, 40, 3, true },
+	{ "three hard disks with tracks, random 4", "track", 3, 4, 40 },
 };
 
 struct watch { u64 begin, again_at, reads, used; int percent; };
