@@ -24,6 +24,7 @@ trap 'rm -rf "$work"' EXIT
 declare -A models=(
 	[hdd]=hdd:size=4G
 	[slow]=hdd:size=4G,rpm=5400,rate=110M
+	[track]=track:size=4G
 	[one]=hdd:size=4G,segments=1
 	[plain]=hdd:size=4G,readahead=0
 	[through]=hdd:size=4G,wcache=0
