@@ -182,15 +182,40 @@ static u64 random_work(const char *kind, u64 seed)
 	return now;
 }
 
+/* Streams that overlap, so that one place is in several segments: none waits for ever. */
+static u64 overlapping(const char *kind, u64 seed)
+{
+	u64 at[3] = { 0 }, longest = 0;
+
+	begin(kind, "");
+	for (u64 i = 0; i < 20000; i++) {
+		const u64 r = lm_hash(seed, i), kib = 4ull << r % 7, s = r / 7 % 3, start = now;
+
+		if (r / 21 % 50 == 0)
+			at[s] = r / 1050 % 2048 << 12;
+		now += r / 1050 % 5 ? 0 : r % (3 * MS);
+		submit(0, LM_READ, at[s], kib << 10);
+		if (r / 21 % 4 == 0)
+			submit(1, LM_READ, at[(s + 1) % 3] + (kib << 10), 4096), wait_one();
+		wait_one();
+		longest = max(longest, now - start);
+		at[s] += kib << 10;
+	}
+	return longest;
+}
+
 static void test_any(const char *kind)
 {
 	bool same = true;
-	u64 end = 0;
+	u64 end = 0, longest = 0;
 
 	for (u64 seed = 1; seed <= 6; seed++) {
 		end = random_work(kind, seed);
 		same &= end == random_work(kind, seed) && end < 4000 * NSEC_PER_SEC;
 	}
+	for (u64 seed = 1; seed <= 20; seed++)
+		longest = max(longest, overlapping(kind, seed));
+	in_range(longest / 1e6, 5, 60, kind, "ms of the longest read of streams that overlap");
 	ok(same, kind, "any work ends, and at the same time again, s", end / 1e9);
 }
 

@@ -200,6 +200,7 @@ static void track_serve(struct lm_disk *d, u64 now, struct lm_access *a)
 {
 	struct lm_hdd *h = &d->hdd;
 	bool write = h->work != LM_MEDIA_READ, first = true;
+	bool on = !write && lm_continues(d, now, &d->req[h->slot]);
 	u64 t = lm_platter(d, now), pos = h->work_pos, head = lm_head(d, now);
 	struct place at = place_before(d, head);
 
@@ -207,11 +208,14 @@ static void track_serve(struct lm_disk *d, u64 now, struct lm_access *a)
 	lm_segment_catch_up(d, now);
 	h->arrived = pos;
 	h->wrapped = false;
-	if (h->streaming && !write && pos == head && t < tau_end(d, h->ra_end)) {
-		u64 tau = track_tau(d, pos);
+	if (on && t < tau_end(d, h->ra_end)) {
+		u64 tau = track_tau(d, pos), end;
 
-		a->rot = tau > t ? tau - t : 0;
-		a->media = tau_end(d, h->work_end) - t - a->rot;
+		/* It may have passed all of it, or be within its last sector. */
+		h->work_end = lm_max(h->work_end, head);
+		end = tau_end(d, h->work_end);
+		a->rot = tau > t ? lm_min(tau, end) - lm_min(t, end) : 0;
+		a->media = end > t + a->rot ? end - t - a->rot : 0;
 		pos = h->work_end;
 	}
 	h->streaming = false;
