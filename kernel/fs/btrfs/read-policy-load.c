@@ -192,13 +192,13 @@ static void btrfs_read_learn_unit(struct btrfs_read_load *load,
 static void btrfs_read_learn_seek(struct btrfs_read_load *load,
 				  const struct btrfs_read_speed *speed, u64 ns, u32 len)
 {
-	/* A stream waits for it: longer than seeks are it counts in full, as the first of flash does. */
-	const bool full = len > UNIT ? ns / 4 > speed->seek_ns : !len && !READ_ONCE(load->seek_ns);
+	/* A stream waits for it: if it is long, all of it counts, as the first of flash does. */
+	const bool all = len > UNIT ? ns / 4 > speed->seek_ns : !len && !READ_ONCE(load->seek_ns);
 
 	/* Far less is a hint that what is known is wrong: the device goes on resting. */
 	if (2 * ns >= speed->seek_ns)
 		WRITE_ONCE(load->timed[1], jiffies);
-	WRITE_ONCE(load->seek_ns, btrfs_read_average(speed->seek_ns, ns, 1, full ? 1 : SEEK_WEIGHT));
+	WRITE_ONCE(load->seek_ns, btrfs_read_average(speed->seek_ns, ns, 1, all ? 1 : SEEK_WEIGHT));
 }
 
 /* A disk does one after the other: the time since the last completion is this request's. */

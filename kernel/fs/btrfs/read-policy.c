@@ -207,8 +207,7 @@ static noinline void btrfs_rr_add_harm(struct btrfs_rr_pick *pick, struct btrfs_
 			continue;
 		}
 		/* Who interrupts a run costs it a seek there and one back. */
-		harm += min(2 * (u64)m->speed.seek_ns,
-			    (u64)READ_ONCE(slot->run) * m->speed.unit_ns);
+		harm += min(2ULL * m->speed.seek_ns, (u64)READ_ONCE(slot->run) * m->speed.unit_ns);
 		m->others++;
 		if (btrfs_rr_is_stream(slot, m))
 			m->streams += btrfs_rr_share(pick, READ_ONCE(slot->pid));
@@ -293,8 +292,8 @@ static u32 btrfs_rr_total(const struct btrfs_rr_pick *pick, int i)
 	/* A long seek delays all who wait there; if reads wait everywhere, no disk goes idle. */
 	const u32 ways = RANDOM_WAY + RANDOM_WAY * pick->least_wait / seek;
 	u64 own = btrfs_read_access_ns(&m->speed, last_end, pos, pick->len);
-	/* If a full seek on another mirror is done sooner, a place near the head is worth nothing. */
-	const bool late = pick->data && m->wait + btrfs_rr_cost(own) > pick->soonest + pick->least_wait;
+	/* If a full seek elsewhere is done sooner, a place near the head is worth nothing. */
+	bool late = pick->data && m->wait + btrfs_rr_cost(own) > pick->soonest + pick->least_wait;
 
 	if (own && m->speed.rot && !pick->stream)
 		own += (ways - 1) * (own - (late ? 0 : m->speed.seek_ns / 2));
@@ -426,7 +425,8 @@ static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 	int best;
 
 	pick->least_streams = U8_MAX;
-	pick->least_wait = pick->soonest = U32_MAX;
+	pick->least_wait = U32_MAX;
+	pick->soonest = U32_MAX;
 	for (int i = 0; i < pick->nr; i++) {
 		struct btrfs_rr_mirror *m = &pick->mirrors[i];
 
