@@ -182,4 +182,7 @@ compare 'few tiny files, no drive readahead' 1.8 plain 1 tiny:25 single/single -
 compare 'few tiny files, ssd' 1 ssd 1 tiny:25 single/single -- scrub counters status
 compare 'few tiny files, nvme' 1 nvme 1 tiny:25 single/single -- scrub counters status
 compare 'large files, hdd' 1 hdd 1 big:100 single/single -- scrub counters status
+compare 'large files, nvme' 1 nvme 1 big:200 single/single -- scrub counters status
+# The bus of this drive carries 3.2 GB a second.
+in_range "$(awk "BEGIN { print 200 * 1048576 / $(value patched ms) / 3200000 }")" 0.9 1 'large files, nvme: share of the bus'
 done_testing
