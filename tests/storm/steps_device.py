@@ -229,6 +229,10 @@ class Replace(Step):
         if m.mixed() or all(m.devs[d]['role'] == 'data-preferred' for d in m.present()) or \
                 any(c.kind == 'metadata' and c.profile.parity for c in before.chunks.values()):
             return short_of_space(m, before)
+        # Of mixed kind all devices are, whatever their roles: data is never copied writeable.
+        now = machine.chunk_tree()
+        if any(now.space('mixed', p, m.present()) < 64 * MIB for p in now.profiles('data')):
+            return 'data is short of space on all devices together'
         return None
 
     def effect(self, m, a, result):
