@@ -358,6 +358,14 @@ replace() {
 	is "$(value patched check)" clean "replace in $2, $1: btrfs check"
 }
 
+# The source is read in the order of its addresses, parity too. A disk of this model loses a revolution for
+# each way back; how much that is depends on the seed, and the third one's is the most.
+in_order() {
+	local -a seeds=(3)
+
+	replace track raid5
+}
+
 # alone MODEL PROFILE: one device, by itself
 alone() {
 	prepare "$1" 1 4 big:100 "$2/$2"
@@ -417,4 +425,6 @@ speed hdd raid6 6 big:200 3
 speed plain raid6 6 small:40 1
 speed nvme raid6 6 big:200 1
 replace ssd raid6
+replace track raid6
+in_order
 done_testing
