@@ -31,6 +31,15 @@ static inline struct btrfs_inode *btrfs_iget_inode(u64 ino, struct btrfs_root *r
 
 #define btrfs_iget	btrfs_iget_inode
 
+#define btrfs_set_extent_bit	set_extent_bit
+#define btrfs_clear_extent_bit(tree, start, end, bits, cached) \
+	__clear_extent_bit(tree, start, end, bits, cached, NULL)
+#define btrfs_test_range_bit_exists	test_range_bit_exists
+
+#ifndef BTRFS_FEATURE_INCOMPAT_REMAP_TREE
+#define BTRFS_FEATURE_INCOMPAT_REMAP_TREE	0
+#endif
+
 /* The older page_cache_ra_unbounded() takes the lock. */
 #define filemap_invalidate_lock_shared(mapping)		((void)(mapping))
 #define filemap_invalidate_unlock_shared(mapping)	((void)(mapping))
