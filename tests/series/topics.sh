@@ -22,6 +22,8 @@ cases_of() {
 			rr-queue rr-starts rr-switch rr-direct rr-files rr-turns rr-writes roundrobin-speed ;;
 	scrub-send)
 		printf 'tests/lab/cases/scrub-send/%s.sh\n' raid56-alone degraded-reads readonly-reads unmount-readahead raid56-limit partly-used partly-used-parity raid56-unused replace-unused replace-written replace-unread replace-unrepaired replace-trim replace-two-missing parity-repair ;;
+	move-stripe)
+		printf 'tests/lab/cases/move-stripe/%s.sh\n' profiles refuse damage power beside rate stop ;;
 	esac
 }
 
@@ -30,12 +32,13 @@ names_itself() {
 	local features names
 
 	features=$("$top/tests/lab/machine/lab" run --disk hdd:size=1G -- /bin/ls /sys/fs/btrfs/features 2>/dev/null) || return
-	names=$(grep -x -e device_role -e read_policy_roundrobin -e scrub_send_readahead <<< "$features")
+	names=$(grep -x -e device_role -e read_policy_roundrobin -e scrub_send_readahead -e move_stripe <<< "$features")
 	echo "topics of the kernel: $names"
 	case $1 in
 	roles) [ "$names" = device_role ] ;;
 	read-policy) [ "$names" = read_policy_roundrobin ] ;;
 	scrub-send) [ "$names" = scrub_send_readahead ] ;;
+	move-stripe) [ "$names" = move_stripe ] ;;
 	*) [ -z "$names" ] ;;
 	esac
 }

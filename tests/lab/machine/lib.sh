@@ -59,7 +59,7 @@ lab_slow() {
 	echo "$2" >"/sys/block/${1##*/}/lab/slow"
 }
 
-# lab_power DEVICE on|cut|"cut keep"|"cut random SEED"
+# lab_power DEVICE on|cut|"cut keep"|"cut random SEED"|"no flush"
 lab_power() {
 	echo "$2" >"/sys/block/${1##*/}/lab/power"
 }

@@ -22,7 +22,7 @@ MODULE_PARM_DESC(dark, "no disk is served");
 
 static bool lab_off(const struct lab_disk *l)
 {
-	return READ_ONCE(l->power) != LAB_ON || READ_ONCE(dark);
+	return READ_ONCE(l->power) == LAB_OFF || READ_ONCE(dark);
 }
 
 /* Called with the lock held. */

@@ -225,7 +225,9 @@ int lab_store_request(struct lab_disk *l, struct request *rq)
 		mutex_lock(&l->cache_lock);
 	switch (req_op(rq)) {
 	case REQ_OP_FLUSH:
-		if (l->model->p.vol)
+		if (READ_ONCE(l->power) == LAB_NO_FLUSH)
+			ret = -EIO;
+		else if (l->model->p.vol)
 			ret = cache_flush(l, LAB_CUT_KEEP, 0);
 		break;
 	case REQ_OP_DISCARD:

@@ -100,7 +100,7 @@ static ssize_t power_show(struct device *dev, struct device_attribute *a,
 			  char *buf)
 {
 	return sysfs_emit(buf, "%s\n",
-			  from_dev(dev)->power == LAB_ON ? "on" : "off");
+			  from_dev(dev)->power == LAB_OFF ? "off" : "on");
 }
 
 static void set_power(struct lab_disk *l, enum lab_power power)
@@ -113,7 +113,7 @@ static void set_power(struct lab_disk *l, enum lab_power power)
 /*
  * "cut", "cut keep", "cut random SEED": nothing is served any more, and of what
  * was not flushed nothing, all or a random half of the pages is on the media.
- * "on": served again.
+ * "no flush": each flush fails. "on": served again.
  */
 static ssize_t power_store(struct device *dev, struct device_attribute *a,
 			   const char *buf, size_t len)
@@ -125,6 +125,10 @@ static ssize_t power_store(struct device *dev, struct device_attribute *a,
 
 	if (sysfs_streq(buf, "on")) {
 		set_power(l, LAB_ON);
+		return len;
+	}
+	if (sysfs_streq(buf, "no flush")) {
+		set_power(l, LAB_NO_FLUSH);
 		return len;
 	}
 	if (sysfs_streq(buf, "cut keep"))

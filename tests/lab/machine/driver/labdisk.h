@@ -32,7 +32,7 @@ static inline void lab_timer_setup(struct hrtimer *timer,
 #endif
 }
 
-enum lab_power { LAB_ON, LAB_OFF };
+enum lab_power { LAB_ON, LAB_OFF, LAB_NO_FLUSH };
 
 /* How much of what was not flushed a power cut lets survive. */
 enum lab_cut { LAB_CUT_DROP, LAB_CUT_KEEP, LAB_CUT_RANDOM };
