@@ -12,7 +12,7 @@
 #include "cmds/filesystem.h"
 
 enum { STEP_LOGICAL, STEP_LENGTH, STEP_USED, STEP_KIND, STEP_PROFILE, STEP_WHY, STEP_FROM,
-	STEP_TO, STEP_COLUMNS };
+	STEP_TO, STEP_METHOD, STEP_OBSTACLE, STEP_COLUMNS };
 
 static const struct column step_columns[] = {
 	[STEP_LOGICAL] = { "logical", "Logical", COLUMN_RIGHT },
@@ -23,6 +23,8 @@ static const struct column step_columns[] = {
 	[STEP_WHY] = { "reason", "Why", 0 },
 	[STEP_FROM] = { "devids", "From", 0 },
 	[STEP_TO] = { "target-devids", "To", 0 },
+	[STEP_METHOD] = { "method", "Method", 0 },
+	[STEP_OBSTACLE] = { "method-reason", "Because", 0 },
 };
 
 static const char *const reasons[] = {
@@ -60,7 +62,7 @@ static const struct column device_columns[] = {
 
 enum { SUM_CHUNKS, SUM_MISPLACED, SUM_STEPS, SUM_SIZE, SUM_USED, SUM_BLOCKED, SUM_SHORT,
 	SUM_REASON, SUM_BEYOND, SUM_SLACK, SUM_SLACK_AFTER, SUM_SLACK_FLOOR, SUM_LEAST, SUM_MOST,
-	SUM_COLUMNS };
+	SUM_STRIPES, SUM_COLUMNS };
 
 static const struct column sum_columns[] = {
 	[SUM_CHUNKS] = { "chunks", NULL, 0 },
@@ -77,6 +79,7 @@ static const struct column sum_columns[] = {
 	[SUM_SLACK_FLOOR] = { "metadata-slack-floor", NULL, 0 },
 	[SUM_LEAST] = { "least-seconds", NULL, 0 },
 	[SUM_MOST] = { "most-seconds", NULL, 0 },
+	[SUM_STRIPES] = { "by-stripes-chunks", NULL, 0 },
 };
 
 static void set_step(struct cell *record, const struct btrfs_policy_step *step)
@@ -89,6 +92,8 @@ static void set_step(struct cell *record, const struct btrfs_policy_step *step)
 	record_set_text(record, STEP_WHY, reasons[step->chunk->misplaced]);
 	record_set_numbers(record, STEP_FROM, step->chunk->devids, step->chunk->stripes);
 	record_set_numbers(record, STEP_TO, step->target_devids, step->targets);
+	record_set_text(record, STEP_METHOD, step->obstacle ? "relocate" : "stripes");
+	record_set_text(record, STEP_OBSTACLE, btrfs_policy_obstacle_name(step->obstacle));
 }
 
 static struct records *read_steps(const struct btrfs_policy_plan *plan)
@@ -155,6 +160,7 @@ static json_object *summary_json(const struct btrfs_policy_plan *plan)
 	record_set_size(record, SUM_SLACK_FLOOR, sum->slack_floor);
 	record_set_number(record, SUM_LEAST, sum->least_seconds);
 	record_set_number(record, SUM_MOST, sum->most_seconds);
+	record_set_number(record, SUM_STRIPES, sum->by_stripes);
 	return records_json_object(records, 0);
 }
 
@@ -220,9 +226,10 @@ static void print_summary(const struct btrfs_policy_plan *plan)
 	char size[UNITS_TEXT], used[UNITS_TEXT], then[UNITS_TEXT];
 
 	printf("Chunks: %" PRIu64 ", of which %" PRIu64 " misplaced, %" PRIu64
-	       " to relocate (%s, %s used)\n", sum->chunks, sum->misplaced, sum->steps,
+	       " to move (%s, %s used), %" PRIu64 " by stripes\n",
+	       sum->chunks, sum->misplaced, sum->steps,
 	       units_format(sum->size, &UNITS_DEFAULT, size),
-	       units_format(sum->used, &UNITS_DEFAULT, used));
+	       units_format(sum->used, &UNITS_DEFAULT, used), sum->by_stripes);
 	if (sum->steps)
 		printf("Time:   about %s to %s\n", least, most);
 	/* During the plan it does not fall below the floor, or below its first value. */
@@ -287,7 +294,7 @@ int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs,
 	if (ret == 0 && assume)
 		ret = btrfs_policy_placement_assume(fs, placement, assume);
 	if (ret == 0)
-		ret = btrfs_policy_plan_new(fs, placement, options->limit, &plan);
+		ret = btrfs_policy_plan_new(fs, placement, options, &plan);
 	if (ret)
 		return filesystem_failed(fs, ret);
 	if (run->json)

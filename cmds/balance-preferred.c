@@ -26,11 +26,13 @@ struct balance_args {
 	bool unenforced;
 	bool offline;
 	int progress;
+	int method;
 	const char *assume;
 };
 
 enum { REPORT_END, REPORT_CHUNKS, REPORT_MISPLACED, REPORT_RELOCATED, REPORT_USED, REPORT_LEFT,
-	REPORT_IN_VAIN, REPORT_MILLISECONDS, REPORT_TEXT, REPORT_COLUMNS };
+	REPORT_IN_VAIN, REPORT_MILLISECONDS, REPORT_TEXT, REPORT_STRIPES, REPORT_COPIED,
+	REPORT_COLUMNS };
 
 static const struct column report_columns[] = {
 	[REPORT_END] = { "end", NULL, 0 },
@@ -42,6 +44,8 @@ static const struct column report_columns[] = {
 	[REPORT_IN_VAIN] = { "moved-in-vain-chunks", NULL, 0 },
 	[REPORT_MILLISECONDS] = { "elapsed-milliseconds", NULL, 0 },
 	[REPORT_TEXT] = { "text", NULL, 0 },
+	[REPORT_STRIPES] = { "by-stripes-chunks", NULL, 0 },
+	[REPORT_COPIED] = { "copied-bytes", NULL, 0 },
 };
 
 static const char *const end_names[] = {
@@ -55,6 +59,9 @@ static const char *const end_names[] = {
 };
 
 static volatile sig_atomic_t interrupted;
+
+/* In the order of enum btrfs_policy_method. */
+static const char *const methods[] = { "auto", "stripes", "relocate", NULL };
 
 /* For a script that started it in the background, ^C must not stop it. */
 static void on_interrupt(void (*handler)(int))
@@ -96,6 +103,8 @@ static json_object *report_json(const struct btrfs_policy_balance_report *report
 	record_set_number(record, REPORT_MILLISECONDS, report->elapsed_ns / 1000000);
 	if (*report->text)
 		record_set_text(record, REPORT_TEXT, report->text);
+	record_set_number(record, REPORT_STRIPES, report->by_stripes);
+	record_set_size(record, REPORT_COPIED, report->copied);
 	return records_json_object(records, 0);
 }
 
@@ -114,15 +123,17 @@ static void print_json(const struct btrfs_policy_fs *fs,
 /* "Done" is the sentence that 'btrfs balance' ends with. */
 static void print_text(const struct btrfs_policy_balance_report *report, int ret)
 {
+	_cleanup_free_ char *stripes = report->by_stripes ?
+		xasprintf(", %" PRIu64 " by stripes", report->by_stripes) : xstrdup("");
 	char left[UNITS_TEXT];
 
 	if (ret && report->relocated)
-		say(LEVEL_DEFAULT, "Ended early, relocated %" PRIu64 " of %s", report->relocated,
-		    units_count(report->misplaced, "misplaced chunk", left));
+		say(LEVEL_DEFAULT, "Ended early, moved %" PRIu64 " of %s%s", report->relocated,
+		    units_count(report->misplaced, "misplaced chunk", left), stripes);
 	if (ret)
 		return;
-	say(LEVEL_DEFAULT, "Done, had to relocate %" PRIu64 " out of %" PRIu64 " chunks",
-	    report->relocated, report->considered);
+	say(LEVEL_DEFAULT, "Done, had to relocate %" PRIu64 " out of %" PRIu64 " chunks%s",
+	    report->relocated, report->considered, stripes);
 	if (report->end == BTRFS_POLICY_END_LIMIT)
 		say(LEVEL_DEFAULT, "The limit is reached, %s left over",
 		    units_count(report->still_misplaced, "misplaced chunk", left));
@@ -140,6 +151,7 @@ static struct btrfs_policy_balance_options library_options(const struct balance_
 		.unenforced = args->unenforced,
 		.progress = show_progress,
 		.user = progress,
+		.method = args->method,
 	};
 }
 
@@ -171,9 +183,9 @@ static int run_balance(const struct run *run, struct btrfs_policy_fs *fs, bool j
 
 	progress_begin(&progress, args->progress);
 	/*
-	 * The first signal ends the balance after the chunk that is being moved, a second one
-	 * at once, but not while the kernel moves a chunk: only SIGKILL does.  SIGHUP comes
-	 * when the terminal goes away.
+	 * The first signal ends the balance after the chunk that is being relocated, or at once
+	 * if its stripes are being moved.  A second one ends it at once, but not while the kernel
+	 * relocates a chunk: only SIGKILL does.  SIGHUP comes when the terminal goes away.
 	 */
 	on_interrupt(interrupt);
 	ret = btrfs_policy_balance(fs, &options, &report);
@@ -303,7 +315,12 @@ static int cmd_balance_start(const struct run *run)
 #define BALANCE_ROWS								\
 	{ .kind = OPTION_NUMBER, .name = "limit", .argument = "N",		\
 	  .offset = offsetof(struct balance_args, limit),			\
-	  .help = "relocate at most N chunks" },				\
+	  .help = "move at most N chunks" },					\
+	{ .kind = OPTION_CHOICE, .name = "method", .argument = "METHOD",	\
+	  .offset = offsetof(struct balance_args, method),			\
+	  .choices = methods,							\
+	  .help = "auto (move stripes where possible, the default), stripes (or "\
+		  "fail), relocate" },						\
 	{ .kind = OPTION_FLAG, .name = "enqueue",				\
 	  .offset = offsetof(struct balance_args, enqueue),			\
 	  .help = "wait if there's another exclusive operation running" },	\
@@ -333,18 +350,19 @@ static const struct option_row preferred_options[] = { BALANCE_ROWS, OPTIONS_END
 static const struct option_row start_options[] = {
 	{ .kind = OPTION_FLAG, .name = "preferred-metadata",
 	  .offset = offsetof(struct balance_args, preferred),
-	  .help = "relocate misplaced chunks only" },
+	  .help = "move misplaced chunks only" },
 	BALANCE_ROWS,
 	OPTIONS_END
 };
 
 static const char *const balance_details[] = {
-	"Relocate chunks that are on devices whose role excludes them, or on",
+	"Move chunks that are on devices whose role excludes them, or on",
 	"second-choice devices while first-choice devices could hold them: metadata",
 	"as soon as there is space for it, data that is in its way before that, then",
-	"system, then the rest of the data. Chunks are moved one by one, so 'btrfs",
-	"balance status', 'pause' and 'cancel' work, and an interrupted run can be",
-	"started again. --dry-run shows the plan.",
+	"system, then the rest of the data. Where the kernel can, only the misplaced",
+	"stripes of a chunk are copied, else it is relocated. Chunks are moved one by",
+	"one, so 'btrfs balance status', 'pause' and 'cancel' work on a relocation,",
+	"and an interrupted run can be started again. --dry-run shows the plan.",
 	NULL
 };
 

@@ -69,7 +69,7 @@ int outlook_blocked(struct btrfs_policy_fs *fs, const struct btrfs_policy_placem
 	if (info->read_only && !info->offline)
 		ret = btrfs_policy_balance_check(fs, NULL);
 	if (!ret)
-		ret = btrfs_policy_plan_new(fs, placement, 0, &plan);
+		ret = btrfs_policy_plan_new(fs, placement, NULL, &plan);
 	if (!ret)
 		ret = btrfs_policy_plan_keeps_copies(fs, placement, plan);
 	blocked = ret ? btrfs_policy_fs_error(fs) : btrfs_policy_plan_blocked(plan);

@@ -63,7 +63,8 @@ static void print_text(const struct btrfs_policy_progress *state, const char *be
 				 (int)(seconds / 60 % 60), (int)(seconds % 60));
 	if (state->bytes_done)
 		units_format(state->bytes_per_second, &UNITS_DEFAULT, rate);
-	text = xasprintf("Relocating %s: %d %%, %s%" PRIu64 "/%" PRIu64 " chunks, %s of %s%s%s%s",
+	text = xasprintf("%s %s: %d %%, %s%" PRIu64 "/%" PRIu64 " chunks, %s of %s%s%s%s",
+			 state->obstacle ? "Relocating" : "Moving stripes of",
 			 btrfs_policy_kind_name(state->kind), percent(state), left,
 			 state->chunks_done, state->chunks_total,
 			 units_format(state->bytes_done, &UNITS_DEFAULT, done),
@@ -90,6 +91,8 @@ static void print_json(const struct btrfs_policy_progress *state)
 			       json_object_new_uint64(state->bytes_per_second));
 	json_object_object_add(object, "eta-seconds",
 			       left < 0 ? NULL : json_object_new_int64(left));
+	json_object_object_add(object, "method",
+			       json_object_new_string(state->obstacle ? "relocate" : "stripes"));
 	fprintf(stderr, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
 }
 

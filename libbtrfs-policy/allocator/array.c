@@ -85,6 +85,38 @@ int bp_array_release(struct bp_candidate *array, size_t count,
 	return ret;
 }
 
+/* The end of the superblock that overlaps the extent, or 0. */
+static uint64_t superblock_end(uint64_t start, uint64_t length)
+{
+	static const uint64_t supers[] = { 64ULL << 20, 256ULL << 30 };
+
+	for (size_t i = 0; i < BP_ARRAY_SIZE(supers); i++) {
+		uint64_t end = supers[i] + (64 << 10);
+
+		if (supers[i] < start + length && start < end)
+			return end;
+	}
+	return 0;
+}
+
+uint64_t bp_array_place_stripe(const struct bp_candidate *candidate, uint64_t length)
+{
+	const struct bp_holes *holes = candidate->holes;
+	uint64_t from = 0, start, end, behind;
+	uint32_t at;
+
+	while ((at = bp_holes_next(holes, holes->root, from, length))) {
+		start = from = holes->nodes[at].start;
+		end = start + holes->nodes[at].length;
+		while ((behind = superblock_end(start, length)))
+			start = behind;
+		if (start <= end && length <= end - start)
+			return start;
+		from++;
+	}
+	return UINT64_MAX;
+}
+
 int bp_array_allocate(struct bp_candidate *array, size_t count, uint64_t type,
 		      struct btrfs_policy_chunk *chunk, uint64_t *stripe_data)
 {

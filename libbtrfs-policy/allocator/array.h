@@ -18,6 +18,12 @@ int bp_array_allocate(struct bp_candidate *array, size_t count, uint64_t type,
 		      struct btrfs_policy_chunk *chunk, uint64_t *stripe_data);
 
 /*
+ * Where a stripe that is moved to a device would begin: in the first hole that holds it
+ * outside of the superblocks; UINT64_MAX: none does.
+ */
+uint64_t bp_array_place_stripe(const struct bp_candidate *candidate, uint64_t length);
+
+/*
  * Allocate a `number` of chunks equal to the next one, which `chunk` describes; 0 if
  * that one has to be allocated alone.  `devids` holds bp_stripes_most().
  */

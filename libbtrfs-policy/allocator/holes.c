@@ -288,6 +288,24 @@ uint64_t bp_holes_first(const struct bp_holes *holes, uint64_t length, uint64_t 
 	return nodes[at].start;
 }
 
+/*
+ * Index of the first hole of that length that starts at `from` or behind, below the one
+ * at index `at`; 0: none
+ */
+uint32_t bp_holes_next(const struct bp_holes *holes, uint32_t at, uint64_t from, uint64_t length)
+{
+	const struct bp_hole *node = &holes->nodes[at];
+	uint32_t found = 0;
+
+	if (!at || node->longest < length)
+		return 0;
+	if (node->start >= from)
+		found = bp_holes_next(holes, node->left, from, length);
+	if (!found && node->start >= from && node->length >= length)
+		found = at;
+	return found ? found : bp_holes_next(holes, node->right, from, length);
+}
+
 void bp_holes_clear(struct bp_holes *holes)
 {
 	free(holes->nodes);

@@ -29,6 +29,7 @@ int bp_holes_add(struct bp_holes *holes, uint64_t start, uint64_t length);
 int bp_holes_take(struct bp_holes *holes, uint64_t start, uint64_t length);
 uint64_t bp_holes_longest(const struct bp_holes *holes);
 uint64_t bp_holes_first(const struct bp_holes *holes, uint64_t length, uint64_t *whole);
+uint32_t bp_holes_next(const struct bp_holes *holes, uint32_t at, uint64_t from, uint64_t length);
 void bp_holes_clear(struct bp_holes *holes);
 
 #endif

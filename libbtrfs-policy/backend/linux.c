@@ -137,6 +137,11 @@ static int linux_balance_state(void *self, struct btrfs_ioctl_balance_args *args
 	return linux_ioctl(self, BTRFS_IOC_BALANCE_PROGRESS, args);
 }
 
+static int linux_move_stripes(void *self, struct btrfs_ioctl_move_stripes_args *args)
+{
+	return linux_ioctl(self, BTRFS_IOC_MOVE_STRIPES, args);
+}
+
 /*
  * The kernel keeps the path for people: of device-mapper the name, not the number.
  * Without a path: a kernel that has the ioctl refuses these flags.
@@ -271,6 +276,7 @@ const struct bp_backend bp_backend_linux = {
 	.sync = linux_sync,
 	.balance = linux_balance,
 	.balance_state = linux_balance_state,
+	.move_stripes = linux_move_stripes,
 	.roles = linux_roles,
 	.sysfs_exists = linux_sysfs_exists,
 	.sysfs_read = linux_sysfs_read,

@@ -8,38 +8,10 @@
  */
 #include <string.h>
 
-#include "balance/balance.h"
+#include "balance/run.h"
 
 /* One, another for chunks that the kernel made on the wrong devices, one to spare. */
 #define ROUNDS 3
-
-/* State of a chunk of the round's first snapshot. */
-enum { WAITS, DEFERRED, MOVED };
-
-struct run {
-	struct btrfs_policy_fs *fs;
-	struct btrfs_policy_balance_options options;
-	struct btrfs_policy_balance_report *report;
-	struct btrfs_policy_progress progress;
-	bool stop_asked;   /* by the progress callback */
-	bool paused;	   /* by the user, while an earlier balance was finished */
-	uint64_t started;
-	unsigned int rounds;
-	uint64_t round_used; /* bytes in misplaced chunks when the last one began */
-	uint64_t round_misplaced; /* how many chunks these were */
-	uint64_t *chunks;  /* of the round's first snapshot: addresses, ascending */
-	uint8_t *fates;	   /* of each of them */
-	size_t chunk_count;
-	size_t deferred;	   /* of those */
-	bool moved_since;  /* a chunk, after the first of them was deferred */
-	bool tried_again;  /* a chunk that was refused by an operation that had ended */
-	struct btrfs_policy_placement *placement;
-	struct btrfs_policy_plan *plan;
-	uint64_t floor;	  /* metadata slack, as the first plan says */
-	uint64_t skipped; /* the kernel left them where they are */
-	uint64_t unreadable; /* chunks with a block that cannot be read */
-	uint64_t first_unreadable;
-};
 
 BP_PUBLIC void btrfs_policy_balance_report_free(struct btrfs_policy_balance_report *report)
 {
@@ -59,58 +31,37 @@ static int by_address(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
-/* NULL if it was not in the round's first snapshot. */
-static uint8_t *fate_of(const struct run *run, uint64_t logical)
+uint8_t *bp_run_may(const struct bp_run *run, uint64_t logical)
 {
 	const uint64_t *entry = bsearch(&logical, run->chunks, run->chunk_count,
 					sizeof(*run->chunks), by_address);
 
-	return entry ? &run->fates[entry - run->chunks] : NULL;
-}
-
-/* Chunks of a snapshot that must not be moved; before the first round there are none. */
-static bool *fixed_chunks(const struct run *run, const struct btrfs_policy_placement *placement)
-{
-	bool *fixed = calloc(placement->chunk_count + 1, sizeof(*fixed));
-
-	for (size_t i = 0; fixed && run->chunks && i < placement->chunk_count; i++) {
-		const uint8_t *fate = fate_of(run, placement->chunks[i].logical);
-
-		fixed[i] = !fate || *fate != WAITS;
-	}
-	return fixed;
-}
-
-static const struct btrfs_policy_chunk *next_chunk(const struct run *run)
-{
-	const struct btrfs_policy_step *step = btrfs_policy_plan_step(run->plan, 0);
-
-	return step ? step->chunk : NULL;
+	return entry ? &run->may[entry - run->chunks] : NULL;
 }
 
 /* ---- Deferred chunks ---------------------------------------------------- */
 
 /* All deferred chunks, if another one has moved: there may be space now. */
-static bool try_again(struct run *run)
+static bool try_again(struct bp_run *run)
 {
 	if (!run->deferred || !run->moved_since)
 		return false;
 	for (size_t i = 0; i < run->chunk_count; i++)
-		if (run->fates[i] == DEFERRED)
-			run->fates[i] = WAITS;
+		if (run->may[i] == BP_DEFERRED)
+			run->may[i] = BP_MAY_MOVE;
 	run->deferred = 0;
 	return true;
 }
 
 /* The next deferred chunk from `at` on that is still misplaced, or NULL. */
-static const struct btrfs_policy_chunk *next_deferred(const struct run *run, size_t *at)
+static const struct btrfs_policy_chunk *next_deferred(const struct bp_run *run, size_t *at)
 {
 	const struct btrfs_policy_chunk *chunk;
 
 	while (run->deferred && *at < run->chunk_count) {
 		size_t i = (*at)++;
 
-		if (run->fates[i] != DEFERRED)
+		if (run->may[i] != BP_DEFERRED)
 			continue;
 		chunk = bp_placement_find(run->placement, run->chunks[i]);
 		if (chunk && chunk->misplaced)
@@ -121,7 +72,7 @@ static const struct btrfs_policy_chunk *next_deferred(const struct run *run, siz
 
 /* ---- Progress ----------------------------------------------------------- */
 
-static uint64_t elapsed(const struct run *run)
+static uint64_t elapsed(const struct bp_run *run)
 {
 	return run->fs->ops->now(run->fs->backend) - run->started;
 }
@@ -129,9 +80,9 @@ static uint64_t elapsed(const struct run *run)
 #define SECOND_NS 1000000000ULL
 
 /* Assumes that the rest moves at the rate so far. */
-static int tick(void *user)
+int bp_run_tick(void *user)
 {
-	struct run *run = user;
+	struct bp_run *run = user;
 	struct btrfs_policy_progress *progress = &run->progress;
 	uint64_t ns = elapsed(run), done = progress->bytes_done;
 	uint64_t rest = progress->bytes_total > done ? progress->bytes_total - done : 0;
@@ -147,13 +98,8 @@ static int tick(void *user)
 	return run->stop_asked;
 }
 
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Up to the limit: the steps of the plan, then deferred chunks. */
-static void set_progress(struct run *run, const struct btrfs_policy_chunk *next)
+static void set_progress(struct bp_run *run, const struct btrfs_policy_step *next)
 {
 	struct btrfs_policy_progress *progress = &run->progress;
 	uint64_t most = run->options.limit ? run->options.limit - progress->chunks_done :
@@ -172,10 +118,12 @@ static void set_progress(struct run *run, const struct btrfs_policy_chunk *next)
 		progress->chunks_total++;
 		progress->bytes_total += chunk->used;
 	}
-	progress->logical = next ? next->logical : 0;
-	/* At the end the kind of the last chunk remains. */
-	if (next)
-		progress->kind = next->kind;
+	progress->logical = next ? next->chunk->logical : 0;
+	/* At the end those of the last chunk remain. */
+	if (next) {
+		progress->kind = next->chunk->kind;
+		progress->obstacle = next->obstacle;
+	}
 }
 
 /* ---- Scanning ----------------------------------------------------------- */
@@ -194,26 +142,30 @@ static bool landed_wrong(const struct btrfs_policy_placement *before,
 }
 
 /* A remount may change the answer during the run. */
-static int may_run(struct run *run)
+static int may_run(struct bp_run *run)
 {
 	struct btrfs_policy_fs *fs = run->fs;
+	enum btrfs_policy_obstacle obstacle;
 	const char *why;
+	int ret;
 
 	if (fs->info.read_only)
 		return bp_error(fs, -EROFS,
 				"cannot move chunks of '%s': it is mounted read-only; %s",
 				fs->mount_point, bp_read_only_advice(fs));
-	if (run->options.unenforced || fs->info.mixed || btrfs_policy_enforced(fs, &why))
-		return 0;
+	ret = bp_method_check(fs, run->options.method, &obstacle);
+	if (ret || run->options.unenforced || fs->info.mixed || btrfs_policy_enforced(fs, &why))
+		return ret;
 	return bp_error(fs, -EOPNOTSUPP, "cannot steer chunks on '%s': %s; %s", fs->mount_point,
 			why, bp_enforced_advice(fs));
 }
 
-static int rescan(struct run *run)
+int bp_run_rescan(struct bp_run *run)
 {
+	struct btrfs_policy_balance_options unlimited = run->options;
 	struct btrfs_policy_placement *before = run->placement;
 	struct btrfs_policy_placement *now = NULL;
-	_cleanup_free_ bool *fixed = NULL;
+	_cleanup_free_ uint8_t *may = NULL;
 	int ret;
 
 	ret = btrfs_policy_fs_refresh(run->fs);
@@ -230,10 +182,17 @@ static int rescan(struct run *run)
 	run->report->still_misplaced = now->totals.misplaced_chunks;
 	btrfs_policy_plan_free(run->plan);
 	run->plan = NULL;
-	fixed = fixed_chunks(run, now);
-	if (!fixed)
+	may = calloc(now->chunk_count + 1, sizeof(*may));
+	if (!may)
 		return bp_nomem(run->fs);
-	ret = bp_plan_new(run->fs, now, 0, run->floor, fixed, run->deferred, &run->plan);
+	/* Before the first round there is no list. */
+	for (size_t i = 0; run->chunks && i < now->chunk_count; i++) {
+		const uint8_t *entry = bp_run_may(run, now->chunks[i].logical);
+
+		may[i] = entry ? *entry : BP_FIXED;
+	}
+	unlimited.limit = 0;
+	ret = bp_plan_new(run->fs, now, &unlimited, run->floor, may, run->deferred, &run->plan);
 	if (ret)
 		return ret;
 	run->floor = btrfs_policy_plan_summary(run->plan)->slack_floor;
@@ -253,16 +212,16 @@ static uint64_t misplaced_used(const struct btrfs_policy_placement *placement)
 }
 
 /* A round moves only chunks of the snapshot at its start. */
-static int begin_round(struct run *run)
+static int begin_round(struct bp_run *run)
 {
 	size_t count = run->placement->chunk_count;
 
 	free(run->chunks);
-	free(run->fates);
+	free(run->may);
 	run->chunks = calloc(count + 1, sizeof(*run->chunks));
-	run->fates = calloc(count + 1, sizeof(*run->fates));
+	run->may = calloc(count + 1, sizeof(*run->may));
 	run->chunk_count = 0;
-	if (!run->chunks || !run->fates)
+	if (!run->chunks || !run->may)
 		return bp_nomem(run->fs);
 	for (size_t i = 0; i < count; i++)
 		run->chunks[i] = run->placement->chunks[i].logical;
@@ -278,7 +237,7 @@ static int begin_round(struct run *run)
  * The kernel also makes chunks for its own work, where space is free at that moment;
  * better devices may get space later.  A round without an improvement is the last.
  */
-static bool needs_round(const struct run *run)
+static bool needs_round(const struct bp_run *run)
 {
 	if (!run->report->still_misplaced || run->rounds == ROUNDS || !run->fs->enforced ||
 	    run->deferred || run->unreadable || btrfs_policy_plan_blocked(run->plan))
@@ -287,7 +246,7 @@ static bool needs_round(const struct run *run)
 	       misplaced_used(run->placement) < run->round_used;
 }
 
-static int next_round(struct run *run)
+static int next_round(struct bp_run *run)
 {
 	int ret = begin_round(run);
 
@@ -295,98 +254,13 @@ static int next_round(struct run *run)
 	run->report->misplaced += run->report->still_misplaced;
 	/* The plan has only chunks that could be moved in the last one. */
 	if (!ret)
-		ret = rescan(run);
+		ret = bp_run_rescan(run);
 	return ret;
 }
 
-/* ---- Moving ------------------------------------------------------------- */
+/* ---- All chunks --------------------------------------------------------- */
 
-static enum btrfs_policy_balance_end end_of(int err, bool paused)
-{
-	if (err == -ECANCELED)
-		return paused ? BTRFS_POLICY_END_PAUSED : BTRFS_POLICY_END_CANCELED;
-	return BTRFS_POLICY_END_FAILED;
-}
-
-static int stop(struct run *run)
-{
-	run->report->end = BTRFS_POLICY_END_STOPPED;
-	return bp_error(run->fs, -ECANCELED,
-			"stopped moving chunks of '%s' on request; run it again to go on",
-			run->fs->mount_point);
-}
-
-/* Waits for other exclusive operations to end, then reads a new snapshot. */
-static int wait_turn(struct run *run)
-{
-	bool can_wait;
-	int ret;
-
-	ret = bp_exclusive_check(run->fs, &can_wait);
-	if (ret != -EBUSY || !can_wait)
-		return ret;
-	while (!run->options.enqueue && bp_kernel_balances(run->fs)) {
-		if (tick(run))
-			return stop(run);
-		run->fs->ops->sleep(run->fs->backend, BP_TICK);
-	}
-	ret = bp_exclusive_wait(run->fs, run->options.enqueue, tick, run);
-	return ret ? ret : rescan(run);
-}
-
-/* Wait for the operation that a chunk was refused for?  If it has ended since, try once more. */
-static bool waits_for_other(struct run *run)
-{
-	bool can_wait, tried = run->tried_again;
-
-	run->tried_again = !run->options.enqueue && !bp_kernel_balances(run->fs);
-	return !run->tried_again || (!tried && !bp_exclusive_check(run->fs, &can_wait));
-}
-
-static int move(struct run *run, const struct btrfs_policy_chunk *chunk)
-{
-	uint64_t used = chunk->used;
-	bool moved, paused;
-	int ret;
-
-	ret = bp_relocate(run->fs, chunk, &moved, &paused);
-	if (ret != -EBUSY)
-		run->tried_again = false;
-	/* Where sysfs does not show the other operation, wait_turn() does not wait for it. */
-	if (ret == -EBUSY && waits_for_other(run)) {
-		if (tick(run))
-			return stop(run);
-		run->fs->ops->sleep(run->fs->backend, BP_TICK);
-		return rescan(run);
-	}
-	if (ret == -ENOSPC) {
-		if (!run->deferred++)
-			run->moved_since = false;
-		*fate_of(run, chunk->logical) = DEFERRED;
-		return rescan(run);
-	}
-	/* Each run would end at the same chunk, so leave it and go on. */
-	if (ret == -EIO || ret == -EUCLEAN) {
-		if (!run->unreadable++)
-			run->first_unreadable = chunk->logical;
-		*fate_of(run, chunk->logical) = MOVED;
-		return rescan(run);
-	}
-	if (ret) {
-		run->report->end = end_of(ret, paused);
-		return ret;
-	}
-	*fate_of(run, chunk->logical) = MOVED;
-	run->progress.chunks_done++;
-	run->progress.bytes_done += used;
-	run->report->relocated += moved;
-	run->report->relocated_used += moved ? used : 0;
-	run->skipped += !moved;
-	run->moved_since |= moved;
-	return rescan(run);
-}
-
-static int end_without_chunk(struct run *run)
+static int end_without_chunk(struct bp_run *run)
 {
 	const char *blocked = btrfs_policy_plan_blocked(run->plan);
 	const struct btrfs_policy_chunk *refused;
@@ -395,7 +269,7 @@ static int end_without_chunk(struct run *run)
 	size_t at = 0;
 
 	set_progress(run, NULL);
-	tick(run);
+	bp_run_tick(run);
 	refused = next_deferred(run, &at);
 	if (!refused && !blocked)
 		return 0;
@@ -412,7 +286,7 @@ static int end_without_chunk(struct run *run)
 }
 
 /* The error of the whole run, unless it ended for another reason. */
-static int check_unreadable(struct run *run, int err)
+static int check_unreadable(struct bp_run *run, int err)
 {
 	_cleanup_free_ char *others = NULL;
 
@@ -428,53 +302,53 @@ static int check_unreadable(struct run *run, int err)
 			run->fs->mount_point);
 }
 
-static int move_all(struct run *run)
+static int move_all(struct bp_run *run)
 {
-	const struct btrfs_policy_chunk *chunk;
+	const struct btrfs_policy_step *step;
 	int ret = 0;
 
 	while (!ret) {
-		chunk = next_chunk(run);
-		if (!chunk && try_again(run)) {
-			ret = rescan(run);
+		step = btrfs_policy_plan_step(run->plan, 0);
+		if (!step && try_again(run)) {
+			ret = bp_run_rescan(run);
 			continue;
 		}
-		if (!chunk && needs_round(run)) {
+		if (!step && needs_round(run)) {
 			ret = next_round(run);
 			continue;
 		}
-		if (!chunk)
+		if (!step)
 			return end_without_chunk(run);
 		if (run->options.limit && run->progress.chunks_done >= run->options.limit) {
 			set_progress(run, NULL);
-			tick(run);
+			bp_run_tick(run);
 			run->report->end = BTRFS_POLICY_END_LIMIT;
 			return 0;
 		}
-		set_progress(run, chunk);
-		if (tick(run))
-			return stop(run);
-		ret = wait_turn(run);
-		/* Waiting may have replaced the plan, so take its first chunk again. */
-		chunk = ret ? NULL : next_chunk(run);
-		if (chunk)
-			ret = move(run, chunk);
+		set_progress(run, step);
+		if (bp_run_tick(run))
+			return bp_run_stop(run);
+		ret = bp_run_wait_turn(run);
+		/* Waiting may have replaced the plan, so take its first step again. */
+		step = ret ? NULL : btrfs_policy_plan_step(run->plan, 0);
+		if (step)
+			ret = bp_run_step(run, step);
 	}
 	return ret;
 }
 
 /* ---- Beginning and end -------------------------------------------------- */
 
-static int begin(struct run *run)
+static int begin(struct bp_run *run)
 {
-	int ret = bp_interrupted_finish(run->fs, &run->paused, tick, run);
+	int ret = bp_interrupted_finish(run->fs, &run->paused, bp_run_tick, run);
 
 	if (ret)
 		return ret;
 	ret = run->fs->ops->sync(run->fs->backend);
 	if (ret < 0)
 		return bp_failed(run->fs, ret, "cannot sync '%s'", run->fs->mount_point);
-	ret = rescan(run);
+	ret = bp_run_rescan(run);
 	if (ret)
 		return ret;
 	ret = bp_may_move_chunks(run->fs, run->placement);
@@ -485,7 +359,7 @@ static int begin(struct run *run)
 	return begin_round(run);
 }
 
-static char *why_left(const struct run *run)
+static char *why_left(const struct bp_run *run)
 {
 	const struct btrfs_policy_balance_report *report = run->report;
 	const char *blocked = run->plan ? btrfs_policy_plan_blocked(run->plan) : NULL;
@@ -497,12 +371,13 @@ static char *why_left(const struct run *run)
 		return strdup(run->fs->error);
 	if (blocked)
 		return strdup(blocked);
-	return bp_format("%llu moved but misplaced again, %llu not moved by the kernel, others are new or were left",
+	return bp_format("%llu moved but misplaced again, %llu not moved by the kernel%s%s%s, others are new or were left",
 			 (unsigned long long)report->moved_in_vain,
-			 (unsigned long long)run->skipped);
+			 (unsigned long long)run->skipped, run->refused ? " (" : "",
+			 run->refused ? run->refused : "", run->refused ? ")" : "");
 }
 
-static int finish(struct run *run, int err)
+static int finish(struct bp_run *run, int err)
 {
 	struct btrfs_policy_balance_report *report = run->report;
 	uint64_t left = report->still_misplaced;
@@ -510,7 +385,7 @@ static int finish(struct run *run, int err)
 
 	if (err && !report->end)
 		report->end = err == -ECANCELED && run->stop_asked ? BTRFS_POLICY_END_STOPPED :
-								      end_of(err, run->paused);
+								      bp_run_end_of(err, run->paused);
 	report->elapsed_ns = elapsed(run);
 	if (left)
 		why = why_left(run);
@@ -522,27 +397,21 @@ static int finish(struct run *run, int err)
 	btrfs_policy_placement_free(run->placement);
 	btrfs_policy_plan_free(run->plan);
 	free(run->chunks);
-	free(run->fates);
+	free(run->may);
+	free(run->refused);
 	return err;
-}
-
-static void take_options(struct run *run, const struct btrfs_policy_balance_options *options)
-{
-	if (options)
-		memcpy(&run->options, options,
-		       min_u64(options->size, sizeof(run->options)));
 }
 
 BP_PUBLIC int btrfs_policy_balance_check(struct btrfs_policy_fs *fs,
 					 const struct btrfs_policy_balance_options *options)
 {
-	struct run run = { .fs = fs };
+	struct bp_run run = { .fs = fs };
 	bool can_wait, ours = false;
 	int ret;
 
 	if (!fs->open)
 		return bp_not_open(fs);
-	take_options(&run, options);
+	bp_balance_options(&run.options, options);
 	ret = may_run(&run);
 	if (!ret)
 		ret = bp_interrupted_is_ours(fs, &ours);
@@ -556,13 +425,13 @@ BP_PUBLIC int btrfs_policy_balance(struct btrfs_policy_fs *fs,
 				   const struct btrfs_policy_balance_options *options,
 				   struct btrfs_policy_balance_report **report)
 {
-	struct run run = { .fs = fs };
+	struct bp_run run = { .fs = fs };
 	int ret;
 
 	*report = NULL;
 	if (!fs->open)
 		return bp_not_open(fs);
-	take_options(&run, options);
+	bp_balance_options(&run.options, options);
 	ret = may_run(&run);
 	if (ret)
 		return ret;

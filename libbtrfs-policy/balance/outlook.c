@@ -43,7 +43,7 @@ BP_PUBLIC int btrfs_policy_placement_outlook(struct btrfs_policy_fs *fs,
 				fs->mount_point);
 	ret = btrfs_policy_placement_capacity(fs, placement, &capacity);
 	if (!ret && moved && !placement->remap_tree) /* with it chunks stay where they are */
-		ret = btrfs_policy_plan_new(fs, placement, 0, &plan);
+		ret = btrfs_policy_plan_new(fs, placement, NULL, &plan);
 	if (ret)
 		return ret;
 	if (plan)

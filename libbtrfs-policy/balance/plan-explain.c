@@ -92,6 +92,31 @@ static char *explain_space(struct bp_plan_state *state, const struct btrfs_polic
 			 chunk->kind == BTRFS_POLICY_KIND_DATA ? "data" : "metadata");
 }
 
+/* Of a chunk that must not be relocated. */
+static char *explain_stripes(const struct bp_plan_state *state,
+			     const struct btrfs_policy_chunk *chunk, uint64_t *missing)
+{
+	_cleanup_free_ char *why = NULL;
+
+	switch (state->obstacle) {
+	case BTRFS_POLICY_NO_HOLE:
+		*missing = chunk->stripe_length;
+		why = bp_format("no device that should hold it has a free extent of %llu MiB",
+				mebibytes(*missing));
+		break;
+	case BTRFS_POLICY_DEVICE_GONE:
+		why = strdup("a device of it is missing or read-only");
+		break;
+	default:
+		why = strdup("there is no better device for each misplaced stripe");
+		break;
+	}
+	return !why ? NULL :
+	       bp_format("%s,%s chunk %llu cannot be moved by its stripes: %s; let it be relocated",
+			 btrfs_policy_kind_name(chunk->kind), chunk->profile,
+			 (unsigned long long)chunk->logical, why);
+}
+
 /* The reason why the chunk cannot be moved; NULL without memory. */
 char *bp_plan_explain(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
 		      uint64_t *missing)
@@ -117,6 +142,7 @@ char *bp_plan_explain(struct bp_plan_state *state, const struct btrfs_policy_chu
 				 kind, chunk->profile, logical, mebibytes(*missing),
 				 mebibytes(state->floor));
 	default:
-		return explain_space(state, chunk, missing);
+		return state->no_relocation ? explain_stripes(state, chunk, missing) :
+					      explain_space(state, chunk, missing);
 	}
 }

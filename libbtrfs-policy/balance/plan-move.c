@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One move in the simulated file system, and its undo.  Data of a chunk goes into
- * free space of correctly placed chunks, then into new chunks that the allocator
- * places; only then is the old chunk freed, as in the kernel.
+ * One move in the simulated file system, and its undo.  By stripes a chunk stays, and
+ * some of its extents are elsewhere.  By relocation its data goes into free space of
+ * correctly placed chunks, then into new chunks that the allocator places.  Only then
+ * is the old place freed, as in the kernel.
  */
 #include <string.h>
 
@@ -77,6 +78,27 @@ static int keep_made(struct bp_plan_state *state, const struct btrfs_policy_chun
 	return 0;
 }
 
+/* So much of a chunk at a new place is free for others. */
+static void offer_rest(struct bp_plan_state *state, const struct btrfs_policy_chunk *target,
+		       uint64_t rest)
+{
+	struct bp_stock *stock = &state->now.stocks[bp_kind_of(target->type)];
+	uint32_t least = 0;
+
+	if (bp_is_best(state, target->type, target->devids, target->stripes)) {
+		stock->free_placed[bp_profile_index(target->type)] += rest;
+		return;
+	}
+	/* In place of the one with the fewest free bytes. */
+	for (uint32_t i = 1; i < BP_SECOND_CHOICES; i++)
+		if (stock->second_choice_bytes[i] < stock->second_choice_bytes[least])
+			least = i;
+	if (stock->second_choice_bytes[least] < rest) {
+		stock->second_choice_bytes[least] = rest;
+		stock->second_choices[least] = state->now.made - 1;
+	}
+}
+
 static int make_chunk(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
 		      enum btrfs_policy_misplaced why, bool settle, uint64_t *left)
 {
@@ -98,20 +120,7 @@ static int make_chunk(struct bp_plan_state *state, const struct btrfs_policy_chu
 	taken = *left < target.length ? *left : target.length;
 	rest = target.length - taken;
 	*left -= taken;
-	if (bp_is_best(state, stock->type, target.devids, target.stripes)) {
-		stock->free_placed[profile] += rest;
-	} else {
-		uint32_t least = 0;
-
-		/* In place of the one with the fewest free bytes. */
-		for (uint32_t i = 1; i < BP_SECOND_CHOICES; i++)
-			if (stock->second_choice_bytes[i] < stock->second_choice_bytes[least])
-				least = i;
-		if (stock->second_choice_bytes[least] < rest) {
-			stock->second_choice_bytes[least] = rest;
-			stock->second_choices[least] = state->now.made - 1;
-		}
-	}
+	offer_rest(state, &target, rest);
 	stock->chunks[profile]++;
 	stock->newest[profile] = state->now.made;
 	if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
@@ -196,7 +205,8 @@ static int note_step(struct bp_plan_state *state, uint32_t index, const struct b
 	move += state->now.moves++;
 	state->now.better += !state->makes_room;
 	*move = (struct bp_move){
-		.chunk = index, .made = before->made, .spaces = state->now.spaces,
+		.chunk = index, .obstacle = state->obstacle, .made = before->made,
+		.spaces = state->now.spaces,
 	};
 	if (state->now.made > before->made)
 		move->target = before->made + 1;
@@ -215,7 +225,7 @@ static int note_step(struct bp_plan_state *state, uint32_t index, const struct b
 	return 0;
 }
 
-/* ---- The move ----------------------------------------------------------- */
+/* ---- By relocation ------------------------------------------------------ */
 
 /* With `released` the old chunk has been given back. */
 static int put_back(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
@@ -261,7 +271,8 @@ static int move(struct bp_plan_state *state, const struct btrfs_policy_chunk *ch
 	return ret ? ret : bp_plan_is_safe(state, before);
 }
 
-int bp_plan_move(struct bp_plan_state *state, uint32_t index, bool settle, struct bp_tally *before)
+int bp_plan_relocate(struct bp_plan_state *state, uint32_t index, bool settle,
+		     struct bp_tally *before)
 {
 	const struct btrfs_policy_chunk *chunk = &state->placement->chunks[index];
 	bool released = false;
@@ -276,6 +287,104 @@ int bp_plan_move(struct bp_plan_state *state, uint32_t index, bool settle, struc
 	else if (ret > 0 && (back = put_back(state, chunk, released, before)))
 		return back;
 	return ret;
+}
+
+/* ---- By stripes --------------------------------------------------------- */
+
+/* The free space in the chunk is unusable from the start, until its place has changed. */
+static int change_place(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
+			const struct btrfs_policy_chunk *old, const struct bp_tally *before)
+{
+	bool counted = chunk->kind == BTRFS_POLICY_KIND_METADATA;
+	uint64_t rest = bp_placement_free_in(state->placement, chunk);
+	int ret;
+
+	state->now.metadata_free -= counted ? rest : 0;
+	ret = bp_plan_is_safe(state, before);
+	if (ret)
+		return ret;
+	note_free_space(state, state->candidate_count);
+	state->now.metadata_free += counted ? rest : 0;
+	ret = bp_array_release(state->candidates, state->candidate_count, old);
+	if (ret)
+		return ret;
+	ret = bp_plan_is_safe(state, before);
+	if (ret) {
+		int error = bp_array_use(state->candidates, state->candidate_count, old);
+
+		return error ? error : ret;
+	}
+	offer_rest(state, &state->made[state->now.made - 1], rest);
+	return BP_MOVABLE;
+}
+
+/* `new` and `old`: what moves of the chunk; `target`: the chunk afterwards. */
+static int settle_stripes(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
+			  const struct btrfs_policy_chunk *target,
+			  const struct btrfs_policy_chunk *old, bool settle,
+			  const struct bp_tally *before)
+{
+	enum btrfs_policy_misplaced why =
+		bp_classify(state->candidates, state->candidate_count, chunk);
+	int ret;
+
+	if (bp_classify(state->candidates, state->candidate_count, target) ||
+	    !is_better(state, chunk, why, target, settle) || state->makes_room)
+		return BP_NOT_BETTER;
+	ret = keep_made(state, target);
+	if (ret)
+		return ret;
+	state->obstacle = BTRFS_POLICY_TOO_TIGHT;
+	ret = change_place(state, chunk, old, before);
+	if (!ret)
+		state->obstacle = BTRFS_POLICY_BY_STRIPES;
+	else if (state->now.made > before->made)
+		free((uint64_t *)state->made[before->made].devids);
+	return ret;
+}
+
+int bp_plan_move_stripes(struct bp_plan_state *state, uint32_t index, bool settle,
+			 struct bp_tally *before)
+{
+	const struct btrfs_policy_chunk *chunk = &state->placement->chunks[index];
+	_cleanup_free_ uint64_t *data = calloc(6 * chunk->stripes + 1, sizeof(*data));
+	struct btrfs_policy_chunk target = *chunk, new = *chunk, old = *chunk;
+	int ret, back;
+
+	if (!data)
+		return -ENOMEM;
+	*before = state->now;
+	state->makes_room = false;
+	note_free_space(state, 0);
+	ret = bp_plan_place_stripes(state, chunk, data, &new.stripes);
+	if (ret)
+		return ret;
+	old.stripes = new.stripes;
+	target.devids = data;
+	target.offsets = data + chunk->stripes;
+	new.devids = target.offsets + chunk->stripes;
+	new.offsets = new.devids + chunk->stripes;
+	old.devids = new.offsets + chunk->stripes;
+	old.offsets = old.devids + chunk->stripes;
+	ret = settle_stripes(state, chunk, &target, &old, settle, before);
+	if (!ret)
+		return note_step(state, index, before);
+	state->makes_room = false;
+	state->now = *before;
+	back = ret > 0 ? bp_array_release(state->candidates, state->candidate_count, &new) : 0;
+	return back ? back : ret;
+}
+
+/* ---- Both --------------------------------------------------------------- */
+
+int bp_plan_move(struct bp_plan_state *state, uint32_t index, bool settle, struct bp_tally *before)
+{
+	int ret = BP_NOT_BETTER;
+
+	if (!state->no_stripes)
+		ret = bp_plan_move_stripes(state, index, settle, before);
+	return ret <= 0 || state->no_relocation ? ret :
+						  bp_plan_relocate(state, index, settle, before);
 }
 
 int bp_plan_move_back(struct bp_plan_state *state, const struct bp_tally *before)

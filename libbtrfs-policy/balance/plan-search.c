@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The order of a plan.  Metadata moves as soon as it has space, the least used
- * first; until then data leaves the devices that exclude it; then system, then the
- * rest of the data.  Chunks that differ only in their used bytes are a class, and
- * only the least used of a class is tried: if it does not fit, none of them does.  So
- * a plan takes about n log n.
+ * The order of a plan.  Metadata moves as soon as it has space; until then data leaves
+ * the devices that exclude it; then system, then the rest of the data.  By stripes the
+ * most used chunk moves first, by relocation the least used one.  Chunks that differ
+ * only in their used bytes are a class.  All need the same holes, so one of them is
+ * tried by stripes, the most used, and one by relocation, the least used: if it does
+ * not fit, none of them does.  So a plan takes about n log n.
  */
 #include <string.h>
 
@@ -13,12 +14,15 @@
 /* Above this many chunks not every order is tried when the usual one fails. */
 #define SMALL 7
 
+/* What is tried: only stripes; relocation, too; a second choice, too. */
+enum { STRIPES, RELOCATION, SETTLE };
+
 /* Phases */
 enum { METADATA, SYSTEM, DATA_OFF_EXCLUDED, OTHER_DATA, PHASES };
 
 struct class {
 	uint32_t next, end;	/* in `order` */
-	uint64_t used, logical;	/* of the next one, cached here for the heap */
+	uint64_t used, logical;	/* of the one to try first, cached here for the heap */
 };
 
 struct search {
@@ -46,10 +50,18 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int by_class(const struct btrfs_policy_chunk *a, const struct btrfs_policy_chunk *b)
+static uint8_t may(const struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk)
+{
+	return state->may ? state->may[chunk - state->placement->chunks] : BP_MAY_MOVE;
+}
+
+static int by_class(const struct bp_plan_state *state, const struct btrfs_policy_chunk *a,
+		    const struct btrfs_policy_chunk *b)
 {
 	int order = compare_u64(a->type, b->type);
 
+	if (!order)
+		order = compare_u64(may(state, a), may(state, b));
 	if (!order)
 		order = compare_u64(a->stripes, b->stripes);
 	if (!order)
@@ -66,13 +78,13 @@ static int by_use(const struct btrfs_policy_chunk *a, const struct btrfs_policy_
 	return order ? order : compare_u64(a->logical, b->logical);
 }
 
-static int by_class_and_use(const void *a, const void *b, void *placement)
+static int by_class_and_use(const void *a, const void *b, void *state)
 {
 	const struct btrfs_policy_chunk *chunks =
-		((const struct btrfs_policy_placement *)placement)->chunks;
+		((const struct bp_plan_state *)state)->placement->chunks;
 	const struct btrfs_policy_chunk *left = &chunks[*(const uint32_t *)a];
 	const struct btrfs_policy_chunk *right = &chunks[*(const uint32_t *)b];
-	int order = by_class(left, right);
+	int order = by_class(state, left, right);
 
 	return order ? order : by_use(left, right);
 }
@@ -88,7 +100,8 @@ static int phase_of(const struct btrfs_policy_chunk *chunk)
 
 static void scan_next(struct search *search, struct class *class)
 {
-	const struct btrfs_policy_chunk *chunk = chunk_at(search, class->next);
+	const struct btrfs_policy_chunk *chunk =
+		chunk_at(search, search->state->no_stripes ? class->next : class->end - 1);
 
 	class->used = chunk->used;
 	class->logical = chunk->logical;
@@ -99,8 +112,9 @@ static void find_classes(struct search *search)
 	for (uint32_t i = 0; i < search->count; i++) {
 		struct class *class = &search->classes[search->class_count];
 
-		if (i && !by_class(chunk_at(search, i - 1), chunk_at(search, i))) {
+		if (i && !by_class(search->state, chunk_at(search, i - 1), chunk_at(search, i))) {
 			class[-1].end++;
+			scan_next(search, &class[-1]);
 			continue;
 		}
 		search->class_count++;
@@ -117,8 +131,9 @@ static bool before(const struct search *search, uint32_t a, uint32_t b)
 {
 	const struct class *left = &search->classes[a], *right = &search->classes[b];
 
-	return left->used != right->used ? left->used < right->used :
-					   left->logical < right->logical;
+	if (left->used != right->used)
+		return (left->used < right->used) == !!search->state->no_stripes;
+	return left->logical < right->logical;
 }
 
 static void swap(uint32_t *a, uint32_t *b)
@@ -172,15 +187,25 @@ static void drop_head(struct search *search, int phase, bool stall)
 /* ---- The search --------------------------------------------------------- */
 
 /* 1 moved, 0 not */
-static int try_head(struct search *search, int phase, bool settle)
+static int try_head(struct search *search, int phase, int stage)
 {
 	struct class *class = &search->classes[search->queues[phase][0]];
+	struct bp_plan_state *state = search->state;
 	struct bp_tally before;
-	int ret = bp_plan_move(search->state, search->order[class->next], settle, &before);
+	int ret = BP_NOT_BETTER;
 
+	if (!state->no_stripes)
+		ret = bp_plan_move_stripes(state, search->order[class->end - 1], stage == SETTLE,
+					   &before);
+	if (!ret) {
+		class->end--;
+	} else if (ret > 0 && stage != STRIPES && !state->no_relocation) {
+		ret = bp_plan_relocate(state, search->order[class->next], stage == SETTLE, &before);
+		class->next += !ret;
+	}
 	if (ret)
 		return ret < 0 ? ret : 0;
-	if (++class->next == class->end) {
+	if (class->next == class->end) {
 		drop_head(search, phase, false);
 	} else {
 		scan_next(search, class);
@@ -189,7 +214,7 @@ static int try_head(struct search *search, int phase, bool settle)
 	return 1;
 }
 
-static int try_phases(struct search *search, bool settle)
+static int try_phases(struct search *search, int stage)
 {
 	static const int order[] = { METADATA, DATA_OFF_EXCLUDED, SYSTEM, OTHER_DATA };
 	int ret = 0;
@@ -205,7 +230,7 @@ static int try_phases(struct search *search, bool settle)
 			phase = DATA_OFF_EXCLUDED;
 		/* Until one gives a chunk away; those that do not stall. */
 		while (search->counts[phase] && !ret) {
-			ret = try_head(search, phase, settle);
+			ret = try_head(search, phase, stage);
 			if (!ret)
 				drop_head(search, phase, true);
 		}
@@ -226,19 +251,22 @@ static void wake_everything(struct search *search)
  */
 static int move_all(struct search *search)
 {
-	bool fresh = true, settle = false;
+	int stage = search->state->no_stripes ? RELOCATION : STRIPES;
+	bool fresh = true;
 	int ret = 0;
 
 	while (ret >= 0) {
-		ret = try_phases(search, settle);
+		ret = try_phases(search, stage);
 		if (ret > 0) {
-			fresh = settle = false;
+			fresh = false;
+			if (stage == SETTLE)
+				stage = RELOCATION;
 			if (search->stalled[METADATA])
 				wake_one(search, METADATA);
 		} else if (!ret) {
-			if (settle)
+			if (stage == SETTLE)
 				return 0;
-			settle = fresh;
+			stage += fresh;
 			fresh = true;
 			wake_everything(search);
 		}
@@ -265,10 +293,9 @@ static void fill_queues(struct search *search)
 	wake_everything(search);
 }
 
-static int prepare(struct search *search, const bool *fixed)
+static int prepare(struct search *search)
 {
-	struct btrfs_policy_placement *placement =
-		(struct btrfs_policy_placement *)search->state->placement;
+	const struct btrfs_policy_placement *placement = search->state->placement;
 
 	search->order = calloc(placement->chunk_count + 1, sizeof(*search->order));
 	search->classes = calloc(placement->chunk_count + 1, sizeof(*search->classes));
@@ -278,12 +305,12 @@ static int prepare(struct search *search, const bool *fixed)
 	for (size_t i = 0; i < placement->chunk_count; i++) {
 		const struct btrfs_policy_chunk *chunk = &placement->chunks[i];
 
-		if (fixed && fixed[i])
+		if (may(search->state, chunk) >= BP_DEFERRED)
 			continue;
 		if (chunk->misplaced || !bp_correctly_placed(search->state, chunk))
 			search->order[search->count++] = i;
 	}
-	qsort_r(search->order, search->count, sizeof(*search->order), by_class_and_use, placement);
+	qsort_r(search->order, search->count, sizeof(*search->order), by_class_and_use, search->state);
 	find_classes(search);
 	fill_queues(search);
 	return 0;
@@ -314,13 +341,15 @@ static const struct btrfs_policy_chunk *first_left(const struct search *search)
 /* Back to the snapshot. */
 static int start_over(struct bp_plan_state *state)
 {
-	const uint64_t floor = state->floor;
-	const struct btrfs_policy_placement *placement = state->placement;
+	const struct bp_plan_state old = *state;
 	int ret;
 
 	bp_plan_state_clear(state);
-	ret = bp_plan_state_init(state, placement);
-	state->floor = floor;
+	ret = bp_plan_state_init(state, old.placement);
+	state->floor = old.floor;
+	state->may = old.may;
+	state->no_stripes = state->obstacle = old.no_stripes;
+	state->no_relocation = old.no_relocation;
 	return ret;
 }
 
@@ -336,12 +365,12 @@ static int drop_useless_moves(struct search *search, const struct btrfs_policy_c
 	return start_over(search->state);
 }
 
-int bp_plan_search(struct bp_plan_state *state, const bool *fixed, bool partial,
-		   char **blocked, uint64_t *missing)
+static int search_once(struct bp_plan_state *state, bool partial, char **blocked,
+		       uint64_t *missing)
 {
 	const struct btrfs_policy_chunk *left = NULL;
 	struct search search = { .state = state };
-	int ret = prepare(&search, fixed);
+	int ret = prepare(&search);
 
 	if (!ret)
 		ret = move_all(&search);
@@ -364,4 +393,18 @@ int bp_plan_search(struct bp_plan_state *state, const bool *fixed, bool partial,
 	free(search.classes);
 	free(search.queue_space);
 	return ret;
+}
+
+/* Relocation needs less space: it fills free space in chunks and makes smaller ones. */
+int bp_plan_search(struct bp_plan_state *state, bool partial, char **blocked, uint64_t *missing)
+{
+	int ret = search_once(state, partial, blocked, missing);
+
+	if (ret || !*blocked || state->no_stripes || state->no_relocation)
+		return ret;
+	free(bp_steal(*blocked));
+	*missing = 0;
+	state->no_stripes = BTRFS_POLICY_TOO_TIGHT;
+	ret = start_over(state);
+	return ret ? ret : search_once(state, partial, blocked, missing);
 }

@@ -47,6 +47,7 @@ struct bp_tally {
 
 struct bp_move {
 	uint32_t chunk;			/* index in the placement */
+	enum btrfs_policy_obstacle obstacle;
 	uint32_t target;		/* in `made`, from 1; 0: chunks that exist */
 	size_t made;			/* entries of `made` before the step */
 	size_t spaces, space_count;	/* entries of `spaces` */
@@ -69,6 +70,10 @@ struct bp_plan_state {
 	uint32_t best_off[BTRFS_POLICY_KINDS][BP_PROFILES];
 	uint64_t *free_spaces;		/* two for each candidate, of the step under way */
 	bool makes_room;		/* the step under way: only that */
+	enum btrfs_policy_obstacle no_stripes;	/* of all chunks */
+	enum btrfs_policy_obstacle obstacle;	/* of the chunk tried last */
+	bool no_relocation;
+	const uint8_t *may;		/* see plan.h; NULL: all */
 	enum btrfs_policy_kind short_kind; /* with BP_NO_SPARE */
 	uint64_t short_slack;		/* with BP_NO_SLACK: bytes below the floor */
 };
@@ -84,11 +89,24 @@ bool bp_correctly_placed(const struct bp_plan_state *state, const struct btrfs_p
 uint32_t bp_profile_index(uint64_t type);
 
 /*
+ * plan-stripes.c: devids and offsets of the chunk with its misplaced stripes on better
+ * devices, in `stripe_data`, behind them those of the moved stripes, the new ones and the
+ * old ones.  The new extents are allocated.  Returns as bp_plan_move() and sets `obstacle`.
+ */
+int bp_plan_place_stripes(struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
+			  uint64_t *stripe_data, uint32_t *moved);
+
+/*
  * plan-move.c: BP_MOVABLE, the reason why not, or -ENOMEM.  `settle`: accept a second
  * choice for a chunk on a device that excludes it, and a place as good as the old one
  * if that makes room.  `before` receives the state for
  * bp_plan_move_back(), to be called for the last move first.
  */
+int bp_plan_relocate(struct bp_plan_state *state, uint32_t chunk, bool settle,
+		     struct bp_tally *before);
+int bp_plan_move_stripes(struct bp_plan_state *state, uint32_t chunk, bool settle,
+			 struct bp_tally *before);
+/* By stripes, else by relocation. */
 int bp_plan_move(struct bp_plan_state *state, uint32_t chunk, bool settle,
 		 struct bp_tally *before);
 int bp_plan_move_back(struct bp_plan_state *state, const struct bp_tally *before);
@@ -102,8 +120,8 @@ int bp_plan_is_safe(struct bp_plan_state *state, const struct bp_tally *before);
  * plan-search.c: fills state->moves, or says in `blocked` (to be freed, after a failure
  * too) why there is no safe order, and in `missing` for want of how many bytes
  */
-int bp_plan_search(struct bp_plan_state *state, const bool *fixed, bool partial,
-		   char **blocked, uint64_t *missing);
+int bp_plan_search(struct bp_plan_state *state, bool partial, char **blocked,
+		   uint64_t *missing);
 
 /*
  * plan-search-small.c: every order of a few chunks, those in `moved` (bits) left out;

@@ -108,6 +108,8 @@ static void set_step(struct btrfs_policy_plan *plan, const struct bp_plan_state 
 	chunk->devids = keep_stripe_data(next, chunk->devids, chunk->stripes);
 	chunk->offsets = keep_stripe_data(next, chunk->offsets, chunk->stripes);
 	step->chunk = chunk;
+	step->obstacle = move->obstacle;
+	plan->summary.by_stripes += !move->obstacle;
 	step->spaces = plan->spaces + move->spaces;
 	step->space_count = move->space_count;
 	if (target) {
@@ -179,14 +181,16 @@ static int keep_steps(struct btrfs_policy_plan *plan, const struct bp_plan_state
 /* ---- Time --------------------------------------------------------------- */
 
 /*
- * Bytes in use are read once and written once for each copy, at the rates below:
- * small tree blocks with seeks between them are slow, long extents fast.  Each
- * chunk needs some commits besides.  The estimate tells minutes from days.
+ * Relocation reads bytes in use once and writes them once for each copy, at the rates
+ * below: small tree blocks with seeks between them are slow, long extents fast.  Each
+ * chunk needs some commits besides.  The estimate tells minutes from days.  By stripes
+ * each is copied at the media rate, less if other processes use the device, and its
+ * move is some commits.
  */
-enum { SSD, DISK, PACES };
-static const unsigned int fast[PACES] = { 400, 120 };		/* MiB a second */
-static const unsigned int slow[PACES] = { 100, 10 };
-static const unsigned int commits_ms[PACES] = { 200, 2000 };	/* at most */
+enum { SSD, DISK, SSD_STRIPES, DISK_STRIPES, PACES };
+static const unsigned int fast[PACES] = { 400, 120, 1000, 250 };	/* MiB a second */
+static const unsigned int slow[PACES] = { 100, 10, 100, 40 };
+static const unsigned int commits_ms[PACES] = { 200, 2000, 200, 1000 };	/* at most */
 
 static bool any_rotational(const struct btrfs_policy_fs *fs, const uint64_t *devids,
 			   uint32_t count)
@@ -200,6 +204,24 @@ static bool any_rotational(const struct btrfs_policy_fs *fs, const uint64_t *dev
 	return false;
 }
 
+/* Copies of the chunk's used bytes that the stripes have, at most one each. */
+static void add_stripes(const struct btrfs_policy_fs *fs, const struct btrfs_policy_step *step,
+			uint64_t *bytes, uint64_t *moves)
+{
+	const struct btrfs_policy_chunk *chunk = step->chunk;
+	double share = (double)chunk->used / chunk->length;
+
+	for (uint32_t i = 0; i < chunk->stripes; i++) {
+		int pace = any_rotational(fs, &chunk->devids[i], 1) ||
+			   any_rotational(fs, &step->target_devids[i], 1) ? DISK_STRIPES : SSD_STRIPES;
+
+		if (chunk->devids[i] == step->target_devids[i])
+			continue;
+		bytes[pace] += (uint64_t)(share * chunk->stripe_length);
+		moves[pace]++;
+	}
+}
+
 /* A step that touches a disk goes at the pace of disks. */
 static void set_time(const struct btrfs_policy_fs *fs, struct btrfs_policy_plan *plan)
 {
@@ -210,6 +232,10 @@ static void set_time(const struct btrfs_policy_fs *fs, struct btrfs_policy_plan 
 		int pace = any_rotational(fs, step->chunk->devids, step->chunk->stripes) ||
 			   any_rotational(fs, step->target_devids, step->targets) ? DISK : SSD;
 
+		if (!step->obstacle) {
+			add_stripes(fs, step, bytes, chunks);
+			continue;
+		}
 		bytes[pace] += step->chunk->used;
 		chunks[pace]++;
 	}
@@ -226,10 +252,10 @@ static void set_time(const struct btrfs_policy_fs *fs, struct btrfs_policy_plan 
 /* ---- Making a plan ------------------------------------------------------ */
 
 static int fill(struct btrfs_policy_plan *plan, struct bp_plan_state *state, uint64_t limit,
-		const bool *fixed, bool partial)
+		bool partial)
 {
 	struct btrfs_policy_plan_summary *summary = &plan->summary;
-	int ret = bp_plan_search(state, fixed, partial, &plan->blocked, &summary->short_bytes);
+	int ret = bp_plan_search(state, partial, &plan->blocked, &summary->short_bytes);
 
 	if (ret)
 		return ret;
@@ -242,20 +268,26 @@ static int fill(struct btrfs_policy_plan *plan, struct bp_plan_state *state, uin
 }
 
 int bp_plan_new(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement *placement,
-		uint64_t limit, uint64_t floor, const bool *fixed, bool partial,
-		struct btrfs_policy_plan **plan)
+		const struct btrfs_policy_balance_options *options, uint64_t floor,
+		const uint8_t *may, bool partial, struct btrfs_policy_plan **plan)
 {
 	_cleanup_plan_ struct btrfs_policy_plan *new = plan_start(placement);
 	struct bp_plan_state state = {};
-	int ret;
+	enum btrfs_policy_obstacle obstacle;
+	int ret = bp_method_check(fs, options->method, &obstacle);
 
+	if (ret)
+		return ret;
 	if (!new)
 		return bp_nomem(fs);
 	ret = bp_plan_state_init(&state, placement);
 	if (!ret) {
+		state.may = may;
+		state.no_relocation = options->method == BTRFS_POLICY_METHOD_STRIPES;
+		state.no_stripes = state.obstacle = obstacle;
 		state.floor = floor ? floor : bp_plan_floor(&state, placement->global_reserve);
 		new->summary.slack_before = state.now.slack;
-		ret = fill(new, &state, limit, fixed, partial);
+		ret = fill(new, &state, options->limit, partial);
 	}
 	bp_plan_state_clear(&state);
 	if (ret)
@@ -287,7 +319,8 @@ BP_PUBLIC int btrfs_policy_plan_keeps_copies(struct btrfs_policy_fs *fs,
 	for (size_t i = 0; i < plan->summary.steps; i++) {
 		const struct btrfs_policy_chunk *chunk = plan->steps[i].chunk;
 
-		if (bp_profile_of(chunk->type)->devs_min > writeable)
+		/* Moved stripes stay as many as they are. */
+		if (plan->steps[i].obstacle && bp_profile_of(chunk->type)->devs_min > writeable)
 			return bp_error(fs, -EOPNOTSUPP,
 					"cannot move %s chunks of '%s': only %u of %zu devices can be written to, so they would lose copies; replace missing devices or add others first",
 					chunk->profile, fs->mount_point, writeable,
@@ -296,11 +329,25 @@ BP_PUBLIC int btrfs_policy_plan_keeps_copies(struct btrfs_policy_fs *fs,
 	return 0;
 }
 
+/* What the caller knows of them; NULL: all defaults. */
+void bp_balance_options(struct btrfs_policy_balance_options *taken,
+			const struct btrfs_policy_balance_options *options)
+{
+	memset(taken, 0, sizeof(*taken));
+	if (options)
+		memcpy(taken, options,
+		       options->size < sizeof(*taken) ? options->size : sizeof(*taken));
+}
+
 BP_PUBLIC int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
 				    const struct btrfs_policy_placement *placement,
-				    uint64_t limit, struct btrfs_policy_plan **plan)
+				    const struct btrfs_policy_balance_options *options,
+				    struct btrfs_policy_plan **plan)
 {
+	struct btrfs_policy_balance_options taken;
 	int ret = bp_may_move_chunks(fs, placement);
+
+	bp_balance_options(&taken, options);
 
 	if (ret)
 		return ret;
@@ -308,7 +355,7 @@ BP_PUBLIC int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
 		if (placement->assumed[kind])
 			return bp_error(fs, -EINVAL,
 					"cannot plan for another profile: a balance that moves chunks keeps their profiles");
-	return bp_plan_new(fs, placement, limit, 0, NULL, false, plan);
+	return bp_plan_new(fs, placement, &taken, 0, NULL, false, plan);
 }
 
 /* ---- Access ------------------------------------------------------------- */

@@ -7,14 +7,32 @@
 
 #include "allocator/placement.h"
 
+/* What a plan may do with a chunk of the placement: nothing from BP_DEFERRED on. */
+enum {
+	BP_MAY_MOVE = 0,
+	BP_MAY_RELOCATE, /* the kernel refused to move its stripes */
+	BP_DEFERRED,	 /* until another one has moved */
+	BP_FIXED,	 /* it has moved, or cannot */
+};
+
 /*
- * plan.c: `limit` 0: none; `floor`: metadata slack to keep, 0: computed from the snapshot;
- * `fixed`: chunks of the placement that must not be moved, NULL: none; `partial`: return
+ * plan.c: `options`: limit and method; `floor`: metadata slack to keep, 0: computed from
+ * the snapshot; `may`: what may be done with each chunk, NULL: all; `partial`: return
  * steps even if misplaced chunks remain
  */
 int bp_plan_new(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement *placement,
-		uint64_t limit, uint64_t floor, const bool *fixed, bool partial,
-		struct btrfs_policy_plan **plan);
+		const struct btrfs_policy_balance_options *options, uint64_t floor,
+		const uint8_t *may, bool partial, struct btrfs_policy_plan **plan);
+
+void bp_balance_options(struct btrfs_policy_balance_options *taken,
+			const struct btrfs_policy_balance_options *options);
+
+/*
+ * plan-stripes.c: why no chunk can be moved by its stripes, BTRFS_POLICY_BY_STRIPES if it
+ * can; -EOPNOTSUPP, with a text, if the method is not possible
+ */
+int bp_method_check(struct btrfs_policy_fs *fs, enum btrfs_policy_method method,
+		    enum btrfs_policy_obstacle *obstacle);
 
 /* -EOPNOTSUPP, with a text, if the kernel would do something else than move them */
 int bp_may_move_chunks(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement *placement);

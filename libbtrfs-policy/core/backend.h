@@ -52,6 +52,8 @@ struct bp_backend {
 	int (*balance)(void *self, struct btrfs_ioctl_balance_args *args);
 	/* State of the present balance; -ENOTCONN if there is none. */
 	int (*balance_state)(void *self, struct btrfs_ioctl_balance_args *args);
+	/* Ends early, with -EINTR, on a signal.  -EBUSY as above. */
+	int (*move_stripes)(void *self, struct btrfs_ioctl_move_stripes_args *args);
 	int (*roles)(void *self, struct btrfs_ioctl_device_roles_args *args);
 
 	/* Names are relative to /sys/fs/btrfs. */

@@ -87,6 +87,8 @@ static int read_info(struct btrfs_policy_fs *fs, struct btrfs_ioctl_fs_info_args
 		return bp_failed(fs, ret, "cannot read the features of '%s'", fs->mount_point);
 	fs->info.mixed = incompat & BTRFS_FEATURE_INCOMPAT_MIXED_GROUPS;
 	fs->zoned = incompat & BTRFS_FEATURE_INCOMPAT_ZONED;
+	fs->fixed_stripes = incompat & (BTRFS_FEATURE_INCOMPAT_ZONED | BP_RAID_STRIPE_TREE |
+					BTRFS_FEATURE_INCOMPAT_EXTENT_TREE_V2);
 	return 0;
 }
 

@@ -43,6 +43,7 @@ struct btrfs_policy_fs {
 	char *enforced_why;
 	bool enforced;
 	bool zoned;
+	bool fixed_stripes; /* by its format: the kernel does not move them */
 	bool no_sysfs; /* all capabilities are unknown; the kernel may have them */
 	/* For tree searches, kept because there can be very many of them. */
 	struct btrfs_ioctl_search_args_v2 *search;

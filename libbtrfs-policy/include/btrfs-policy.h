@@ -427,6 +427,7 @@ int btrfs_policy_exclusive_operation(struct btrfs_policy_fs *fs, char **name);
 #include "btrfs-policy-settings.h"
 #include "btrfs-policy-saved.h"
 #include "btrfs-policy-placement.h"
+#include "btrfs-policy-balance.h"
 #include "btrfs-policy-suggest.h"
 
 #ifdef __cplusplus

@@ -397,6 +397,11 @@ static int offline_balance(void *self, struct btrfs_ioctl_balance_args *args)
 	return -EROFS;
 }
 
+static int offline_move_stripes(void *self, struct btrfs_ioctl_move_stripes_args *args)
+{
+	return -EROFS;
+}
+
 static int offline_roles(void *self, struct btrfs_ioctl_device_roles_args *args)
 {
 	return -EROFS;
@@ -462,6 +467,7 @@ const struct bp_backend bp_backend_offline = {
 	.why = offline_why,
 	.sync = offline_sync,
 	.balance = offline_balance,
+	.move_stripes = offline_move_stripes,
 	.roles = offline_roles,
 	.sysfs_exists = offline_sysfs_exists,
 	.sysfs_read = offline_sysfs_read,

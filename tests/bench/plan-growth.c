@@ -55,7 +55,7 @@ static uint64_t count(struct btrfs_policy_fs *fs, const struct large_array *arra
 	if (bp_placement_sum(fs, placement))
 		return 0;
 	calls = 0;
-	if (btrfs_policy_plan_new(fs, placement, 0, &plan))
+	if (btrfs_policy_plan_new(fs, placement, NULL, &plan))
 		return 0;
 	*steps = btrfs_policy_plan_summary(plan)->steps;
 	if (!*steps)

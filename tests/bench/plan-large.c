@@ -50,7 +50,7 @@ static int plan_once(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *
 
 	judged = now_us();
 	if (!ret)
-		ret = btrfs_policy_plan_new(fs, placement, 0, &plan);
+		ret = btrfs_policy_plan_new(fs, placement, NULL, &plan);
 	if (ret)
 		return ret;
 	figures->judged_us = judged - start;

@@ -13,6 +13,7 @@
 
 #include "cmds/commands.h"
 #include "tests/cli/recorded-machine.h"
+#include "tests/cli/stripe-machines.h"
 #include "tests/unit/lib/fake.h"
 
 static struct fake machine;
@@ -575,7 +576,8 @@ int main(int argc, char **argv)
 	const char *wanted = getenv("FAKE") ? getenv("FAKE") : "ours";
 	const char *fail_at = getenv("FAKE_FAIL_AT");
 
-	if (strncmp(wanted, "tree:", 5) == 0 && make_recorded(&machine, wanted + 5) == 0)
+	if ((strncmp(wanted, "tree:", 5) == 0 && make_recorded(&machine, wanted + 5) == 0) ||
+	    make_stripes(&machine, wanted))
 		return run_and_tell(argc, argv);
 	for (size_t i = 0; i < BP_ARRAY_SIZE(machines); i++) {
 		if (strcmp(machines[i].name, wanted))

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The shape of the sources does not get worse: at most 60 types in the library and 25 in the
+# The shape of the sources does not get worse: at most 67 types in the library and 25 in the
 # commands, at most 15 % helpers with one caller, short functions.
 set -uo pipefail
 
@@ -12,7 +12,7 @@ trap 'rm -r "${why%/*}"' EXIT
 . "$top_srcdir/tests/tap.sh"
 command -v python3 > /dev/null || skip_all 'no python3'
 # types, percent called once and at most 12 lines, median, 90th percentile, longest
-python3 "$shape" --limits 60,9,15,40,60 "$top_srcdir/libbtrfs-policy" > "$why" 2>&1
+python3 "$shape" --limits 67,9,15,40,60 "$top_srcdir/libbtrfs-policy" > "$why" 2>&1
 result $? 'the library keeps its shape' "$why"
 python3 "$shape" --limits 25,15,15,40,60 "$top_srcdir/cmds" > "$why" 2>&1
 result $? 'the commands keep theirs' "$why"

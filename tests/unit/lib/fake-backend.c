@@ -304,6 +304,7 @@ const struct bp_backend fake_backend = {
 	.sync = fake_sync,
 	.balance = fake_balance,
 	.balance_state = fake_balance_state,
+	.move_stripes = fake_move_stripes,
 	.roles = fake_roles,
 	.sysfs_exists = fake_sysfs_exists,
 	.sysfs_read = fake_sysfs_read,

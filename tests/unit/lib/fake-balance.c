@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The made-up kernel at work: it sets roles, and moves chunks as its allocator
- * would place them.
+ * The made-up kernel at work: it sets roles, moves chunks as its allocator would place
+ * them, and moves stripes.
  */
 #include <limits.h>
 #include <string.h>
@@ -223,4 +223,77 @@ int fake_balance(void *self, struct btrfs_ioctl_balance_args *args)
 		return fake->balance_result;
 	}
 	return fake->balance_skips ? 0 : balance_chunks(fake, args);
+}
+
+/* ---- Stripes ------------------------------------------------------------ */
+
+void fake_can_move_stripes(struct fake *fake)
+{
+	fake_set_file(fake, "features/move_stripe", "0");
+}
+
+static int refuse_stripe(struct btrfs_ioctl_move_stripe *item, int error, uint32_t reason)
+{
+	item->reason = reason;
+	return error;
+}
+
+static int move_one_stripe(struct fake *fake, struct btrfs_ioctl_move_stripe *item)
+{
+	const struct fake_device *device = fake_device_find(fake, item->devid);
+	struct fake_chunk *chunk = NULL;
+	uint64_t start, length;
+
+	for (size_t i = 0; i < fake->chunk_count; i++)
+		if (fake->chunks[i].logical == item->chunk)
+			chunk = &fake->chunks[i];
+	if (!chunk || item->stripe >= chunk->stripes)
+		return refuse_stripe(item, -ENOENT, BTRFS_MOVE_STRIPE_NO_CHUNK);
+	if (!device || device->missing ||
+	    fake_device_find(fake, chunk->devids[item->stripe])->missing)
+		return refuse_stripe(item, -EROFS, BTRFS_MOVE_STRIPE_NO_DEVICE);
+	for (uint32_t i = 0; i < chunk->stripes; i++)
+		if (chunk->devids[i] == item->devid &&
+		    (i == item->stripe || !(chunk->type & BTRFS_BLOCK_GROUP_DUP)))
+			return refuse_stripe(item, -EEXIST, BTRFS_MOVE_STRIPE_TARGET_HAS_STRIPE);
+	length = fake_stripe_length(chunk);
+	if (fake_hole(fake, device, length, &start) < length)
+		return refuse_stripe(item, -ENOSPC, BTRFS_MOVE_STRIPE_NO_SPACE);
+	fake_device_find(fake, chunk->devids[item->stripe])->has_holes = true;
+	chunk->devids[item->stripe] = item->devid;
+	chunk->offsets[item->stripe] = start;
+	item->copied = length * (chunk->used >> 10) / (chunk->length >> 10);
+	return 0;
+}
+
+int fake_move_stripes(void *self, struct btrfs_ioctl_move_stripes_args *args)
+{
+	struct btrfs_ioctl_move_stripe *items = (void *)(uintptr_t)args->items;
+	struct fake *fake = self;
+
+	FAKE_MAY_FAIL(fake);
+	args->done = args->moved = args->copied = args->reason = 0;
+	for (uint64_t i = 0; i < args->nr; i++) {
+		unsigned int nth = ++fake->stripe_moves;
+
+		fake->clock += 1000000000ULL;
+		fake->stripes[nth - 1].chunk = items[i].chunk;
+		fake->stripes[nth - 1].stripe = items[i].stripe;
+		fake->stripes[nth - 1].devid = items[i].devid;
+		if (items[i].chunk == fake->stripe_chunk ||
+		    (fake->stripe_special && nth >= fake->stripe_special &&
+		     nth <= fake->stripe_special + fake->stripe_again)) {
+			items[i].result = refuse_stripe(&items[i], fake->stripe_result,
+							fake->stripe_reason);
+			args->reason = fake->stripe_reason;
+		} else {
+			items[i].result = move_one_stripe(fake, &items[i]);
+		}
+		args->done++;
+		args->moved += !items[i].result;
+		args->copied += items[i].copied;
+		if (items[i].result && fake->stripe_call)
+			return items[i].result;
+	}
+	return 0;
 }

@@ -119,6 +119,16 @@ struct fake {
 	bool busy_by_user; /* and it is the balance of a user */
 	unsigned int busy_after; /* the nth balance: it begins then, for six reads */
 
+	/* Moved stripes: the result of the nth item (from 1), and so many after it; or of a chunk. */
+	unsigned int stripe_moves;
+	unsigned int stripe_special;
+	unsigned int stripe_again;
+	uint64_t stripe_chunk;
+	int stripe_result;
+	uint32_t stripe_reason;
+	bool stripe_call; /* it is the result of the call, too */
+	struct { uint64_t chunk, stripe, devid; } stripes[FAKE_CHUNKS]; /* as asked */
+
 	/* The roles ioctl. */
 	unsigned int role_calls;
 	int roles_result;
@@ -163,6 +173,7 @@ int fake_sysfs_write(void *self, const char *name, const char *text);
 int fake_store(char *now, size_t size, const char *wanted);
 int fake_roles(void *self, struct btrfs_ioctl_device_roles_args *args);
 int fake_balance(void *self, struct btrfs_ioctl_balance_args *args);
+int fake_move_stripes(void *self, struct btrfs_ioctl_move_stripes_args *args);
 int fake_balance_state(void *self, struct btrfs_ioctl_balance_args *args);
 bool fake_fails(struct fake *fake);
 
@@ -189,6 +200,8 @@ uint64_t fake_stripe_length(const struct fake_chunk *chunk);
 struct fake_chunk *fake_place_chunk(struct fake *fake);
 void fake_remove_chunk(struct fake *fake, size_t index);
 struct btrfs_policy_fs *fake_open(struct fake *fake);
+/* A kernel that moves stripes. */
+void fake_can_move_stripes(struct fake *fake);
 /* Everything that can be changed, as text; to be freed. */
 char *fake_state(const struct fake *fake);
 /* Two SSDs (devid 1, 2) and two HDDs (3, 4), all chunks RAID1 on the HDDs. */

@@ -15,14 +15,24 @@ struct planned {
 	struct btrfs_policy_plan *plan;
 };
 
-static inline void make_plan(struct planned *planned, uint64_t limit)
+static inline void make_plan_by(struct planned *planned, uint64_t limit,
+				enum btrfs_policy_method method)
 {
+	const struct btrfs_policy_balance_options options = {
+		.size = sizeof(options), .limit = limit, .method = method,
+	};
+
 	planned->fs = fake_open(&fake);
 	planned->placement = NULL;
 	planned->plan = NULL;
 	assert_int_equal(btrfs_policy_placement_read(planned->fs, &planned->placement), 0);
-	assert_int_equal(btrfs_policy_plan_new(planned->fs, planned->placement, limit,
+	assert_int_equal(btrfs_policy_plan_new(planned->fs, planned->placement, &options,
 					       &planned->plan), 0);
+}
+
+static inline void make_plan(struct planned *planned, uint64_t limit)
+{
+	make_plan_by(planned, limit, BTRFS_POLICY_METHOD_AUTO);
 }
 
 static inline void free_plan(struct planned *planned)

@@ -239,7 +239,7 @@ static void a_plan_keeps_profiles(void **state)
 	struct btrfs_policy_plan *plan;
 
 	capacity_with("data=single");
-	assert_int_equal(btrfs_policy_plan_new(fs, placement, 0, &plan), -EINVAL);
+	assert_int_equal(btrfs_policy_plan_new(fs, placement, NULL, &plan), -EINVAL);
 	assert_has(btrfs_policy_fs_error(fs), "keeps their profiles");
 }
 

@@ -209,7 +209,7 @@ static void no_plan_with_a_remap_tree(void **state)
 	fake.group_tree = fake.remap_tree = true;
 	fs = fake_open(&fake);
 	assert_int_equal(btrfs_policy_placement_read(fs, &placement), 0);
-	assert_int_equal(btrfs_policy_plan_new(fs, placement, 0, &plan), -EOPNOTSUPP);
+	assert_int_equal(btrfs_policy_plan_new(fs, placement, NULL, &plan), -EOPNOTSUPP);
 	assert_has(btrfs_policy_fs_error(fs), "remap-tree");
 	btrfs_policy_placement_free(placement);
 	btrfs_policy_fs_unref(fs);

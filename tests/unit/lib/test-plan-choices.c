@@ -318,13 +318,14 @@ static void the_floor_is_the_most_of_three(void **state)
 /* Little metadata: the slack at its new place is less than the first floor. */
 static void the_floor_of_a_caller_holds(void **state)
 {
+	const struct btrfs_policy_balance_options all_defaults = {};
 	struct planned planned;
 
 	full_ssd(9);
 	make_plan(&planned, 0);
 	btrfs_policy_plan_free(planned.plan);
-	assert_int_equal(bp_plan_new(planned.fs, planned.placement, 0, 5 * GiB, NULL, false,
-				     &planned.plan), 0);
+	assert_int_equal(bp_plan_new(planned.fs, planned.placement, &all_defaults, 5 * GiB, NULL,
+				     false, &planned.plan), 0);
 	assert_int_equal(summary(&planned)->slack_floor, 5 * GiB);
 	free_plan(&planned);
 }

@@ -414,7 +414,7 @@ static void plans_keep_their_promise(void **state)
 
 		start_round(round);
 		placement = show();
-		assert_int_equal(btrfs_policy_plan_new(fs, placement, 0, &plan), 0);
+		assert_int_equal(btrfs_policy_plan_new(fs, placement, NULL, &plan), 0);
 		btrfs_policy_placement_free(placement);
 		planned += !!btrfs_policy_plan_summary(plan)->steps;
 		steps += btrfs_policy_plan_summary(plan)->steps;
@@ -442,16 +442,17 @@ static uint64_t first_picture;
 static int replan_and_step(unsigned int round)
 {
 	struct btrfs_policy_placement *placement = show();
-	bool *fixed = calloc(placement->chunk_count + 1, sizeof(*fixed));
+	const struct btrfs_policy_balance_options all_defaults = {};
+	uint8_t *may = calloc(placement->chunk_count + 1, sizeof(*may));
 	const struct btrfs_policy_step *step;
 	struct btrfs_policy_plan *plan;
 	int result = 0;
 
-	assert_non_null(fixed);
+	assert_non_null(may);
 	for (size_t i = 0; i < placement->chunk_count; i++)
-		fixed[i] = placement->chunks[i].logical > first_picture;
-	assert_int_equal(bp_plan_new(fs, placement, 0, 0, fixed, false, &plan), 0);
-	free(fixed);
+		may[i] = placement->chunks[i].logical > first_picture ? BP_FIXED : BP_MAY_MOVE;
+	assert_int_equal(bp_plan_new(fs, placement, &all_defaults, 0, may, false, &plan), 0);
+	free(may);
 	step = btrfs_policy_plan_step(plan, 0);
 	if (step) {
 		int index = (int)(step->chunk->logical >> 40) - 1;
