@@ -315,3 +315,65 @@ void sim_remove(struct sim *sim, int index)
 		give_extent(&sim->devices[chunk->devices[i]], chunk->offsets[i]);
 	chunk->gone = true;
 }
+
+/* ---- By stripes --------------------------------------------------------- */
+
+/* 64 KiB of each superblock stay out of it. */
+static bool has_superblock(uint64_t start, uint64_t length)
+{
+	return (start < 64 * MiB + 65536 && start + length > 64 * MiB) ||
+	       (start < 256 * GiB + 65536 && start + length > 256 * GiB);
+}
+
+/* The first multiple of 4 KiB behind an extent or a superblock at which so much is free. */
+static bool find_place(const struct sim_device *device, uint64_t length, uint64_t *start)
+{
+	uint64_t at = MiB;
+
+	for (int i = 0; i <= device->extent_count; i++) {
+		uint64_t end = i < device->extent_count ? device->extents[i].start : device->size;
+		const uint64_t tries[] = { at, 64 * MiB + 65536, 256 * GiB + 65536 };
+
+		for (int j = 0; j < 3; j++) {
+			if (tries[j] < at || tries[j] + length > end || has_superblock(tries[j], length))
+				continue;
+			*start = tries[j];
+			return true;
+		}
+		if (i < device->extent_count)
+			at = device->extents[i].end;
+	}
+	return false;
+}
+
+bool sim_copy_stripes(struct sim *sim, int index, const int *devices, struct sim_chunk *to)
+{
+	const struct sim_chunk *chunk = &sim->chunks[index];
+
+	*to = *chunk;
+	for (int i = 0; i < chunk->stripes; i++) {
+		struct sim_device *device = &sim->devices[devices[i]];
+
+		if (devices[i] == chunk->devices[i])
+			continue;
+		for (int j = 0; j < chunk->stripes; j++)
+			if (to->devices[j] == devices[i] && chunk->profile != SIM_DUP)
+				return false;
+		if (!find_place(device, chunk->stripe_length, &to->offsets[i]) ||
+		    !take_extent(device, to->offsets[i], chunk->stripe_length))
+			return false;
+		to->devices[i] = devices[i];
+	}
+	return true;
+}
+
+void sim_switch_stripes(struct sim *sim, int index, const struct sim_chunk *to)
+{
+	struct sim_chunk *chunk = &sim->chunks[index];
+
+	for (int i = 0; i < chunk->stripes; i++)
+		if (to->devices[i] != chunk->devices[i])
+			give_extent(&sim->devices[chunk->devices[i]], chunk->offsets[i]);
+	*chunk = *to;
+	chunk->old = false;
+}

@@ -75,6 +75,12 @@ bool sim_put(struct sim *sim, struct sim_chunk *chunk);
  */
 bool sim_empty(struct sim *sim, int index, enum sim_fill fill, int (*chance)(int limit));
 void sim_remove(struct sim *sim, int index);
+/*
+ * The same for a chunk whose stripes move to those devices: its new places become `to`,
+ * then the old ones are freed.
+ */
+bool sim_copy_stripes(struct sim *sim, int index, const int *devices, struct sim_chunk *to);
+void sim_switch_stripes(struct sim *sim, int index, const struct sim_chunk *to);
 
 /* 0 first choice, 1 second, 2 below the minimum, 3 last resort, 4 never */
 int sim_rank(const struct sim_device *device, enum sim_kind kind);

@@ -39,7 +39,8 @@ static void describe_plan(const struct btrfs_policy_plan *plan)
 	const struct btrfs_policy_step *step;
 
 	for (size_t i = 0; (step = btrfs_policy_plan_step(plan, i)); i++) {
-		print_message("# move %d to", (int)(step->chunk->logical >> 40) - 1);
+		print_message("# move %d (obstacle %d) to", (int)(step->chunk->logical >> 40) - 1,
+			      step->obstacle);
 		for (uint32_t j = 0; j < step->targets; j++)
 			print_message(" %d", (int)step->target_devids[j]);
 		print_message("\n");
@@ -239,6 +240,35 @@ static void copy_safely(unsigned int round, int index, enum sim_fill fill, uint6
 		fail_msg("seed %u: chunk %d in two places is not safe", round, index);
 }
 
+static unsigned int by_stripes;
+
+/* Off no device of the first choice, and to a place that is not misplaced. */
+static void move_stripes(unsigned int round, const struct btrfs_policy_step *step, int index,
+			 uint64_t floor)
+{
+	int off = sim_off_first(&sim, &sim.chunks[index]), devices[SIM_STRIPES];
+	bool excluded = sim_excluded(&sim, &sim.chunks[index]);
+	struct safety before = look(-1);
+	struct sim_chunk to;
+
+	for (uint32_t i = 0; i < step->targets; i++) {
+		devices[i] = (int)step->target_devids[i] - 1;
+		if (devices[i] != sim.chunks[index].devices[i] &&
+		    !sim_rank(&sim.devices[sim.chunks[index].devices[i]], sim.chunks[index].kind))
+			fail_msg("seed %u: a stripe of chunk %d leaves a first choice", round, index);
+	}
+	if (!sim_copy_stripes(&sim, index, devices, &to))
+		fail_msg("seed %u: no space for stripes of chunk %d", round, index);
+	if (!as_safe(before, look(index), floor))
+		fail_msg("seed %u: chunk %d with stripes in two places is not safe", round, index);
+	compare_spaces(round, step, false);
+	sim_switch_stripes(&sim, index, &to);
+	if (sim_misplaced(&sim, &sim.chunks[index]) ||
+	    (!excluded && sim_off_first(&sim, &sim.chunks[index]) >= off))
+		fail_msg("seed %u: chunk %d is no better", round, index);
+	by_stripes++;
+}
+
 static void take_step(unsigned int round, const struct btrfs_policy_step *step, uint64_t floor)
 {
 	int index = (int)(step->chunk->logical >> 40) - 1;
@@ -246,9 +276,13 @@ static void take_step(unsigned int round, const struct btrfs_policy_step *step, 
 
 	if (!sim_misplaced(&sim, &sim.chunks[index]))
 		fail_msg("seed %u: chunk %d is not misplaced", round, index);
-	copy_safely(round, index, SIM_FILL_RIGHT, floor);
-	compare_spaces(round, step, false);
-	sim_remove(&sim, index);
+	if (step->obstacle) {
+		copy_safely(round, index, SIM_FILL_RIGHT, floor);
+		compare_spaces(round, step, false);
+		sim_remove(&sim, index);
+	} else {
+		move_stripes(round, step, index, floor);
+	}
 	if (!as_safe(before, look(-1), floor))
 		fail_msg("seed %u: not safe after chunk %d", round, index);
 	compare_spaces(round, step, true);
@@ -282,8 +316,9 @@ static void carry_out(unsigned int round, const struct btrfs_policy_plan *plan)
 			return;
 		take_step(round, step, floor);
 	}
+	/* A better place of one that has moved may have got space later, which is for another round. */
 	for (int i = 0; i < first; i++)
-		if (!sim.chunks[i].gone && sim_misplaced(&sim, &sim.chunks[i]))
+		if (!sim.chunks[i].gone && sim.chunks[i].old && sim_misplaced(&sim, &sim.chunks[i]))
 			fail_msg("seed %u: chunk %d is left", round, i);
 	count_slack(plan);
 }
@@ -386,7 +421,9 @@ static bool check_refusal(unsigned int round, const struct btrfs_policy_plan *pl
 static int setup(void **state)
 {
 	fake_init(&fake, FAKE_OURS);
-	fs = bp_fs_new_with(&fake_backend, &fake);
+	fake_can_move_stripes(&fake);
+	fake_add_device(&fake, GiB, DISK_DATA, true);
+	fs = fake_open(&fake);
 	print_message("seeds %u to %u\n", first_round, first_round + rounds - 1);
 	return 0;
 }
@@ -404,8 +441,11 @@ static void start_round(unsigned int round)
 		describe();
 }
 
-static void plans_keep_their_promise(void **state)
+static void keep_their_promise(enum btrfs_policy_method method)
 {
+	const struct btrfs_policy_balance_options options = {
+		.size = sizeof(options), .method = method,
+	};
 	unsigned int planned = 0, steps = 0, refused = 0, tried = 0;
 
 	for (unsigned int round = first_round; round < first_round + rounds; round++) {
@@ -414,7 +454,7 @@ static void plans_keep_their_promise(void **state)
 
 		start_round(round);
 		placement = show();
-		assert_int_equal(btrfs_policy_plan_new(fs, placement, NULL, &plan), 0);
+		assert_int_equal(btrfs_policy_plan_new(fs, placement, &options, &plan), 0);
 		btrfs_policy_placement_free(placement);
 		planned += !!btrfs_policy_plan_summary(plan)->steps;
 		steps += btrfs_policy_plan_summary(plan)->steps;
@@ -436,13 +476,30 @@ static void plans_keep_their_promise(void **state)
 	assert_true(rounds < ROUNDS || compared > steps / 5 * 4);
 }
 
+static void plans_keep_their_promise(void **state)
+{
+	keep_their_promise(BTRFS_POLICY_METHOD_RELOCATE);
+	assert_int_equal(by_stripes, 0);
+}
+
+/* By stripes where that can be; each plan of relocations alone is one then, too. */
+static void so_do_those_of_stripes(void **state)
+{
+	compared = rebuilt = meagre = 0;
+	keep_their_promise(BTRFS_POLICY_METHOD_AUTO);
+	print_message("%u chunks moved by their stripes\n", by_stripes);
+	assert_true(rounds < ROUNDS || by_stripes > ROUNDS);
+}
+
 static uint64_t first_picture;
 
 /* 1 stepped, 0 no step left, -1 no plan any more */
 static int replan_and_step(unsigned int round)
 {
 	struct btrfs_policy_placement *placement = show();
-	const struct btrfs_policy_balance_options all_defaults = {};
+	const struct btrfs_policy_balance_options relocation = {
+		.method = BTRFS_POLICY_METHOD_RELOCATE,
+	};
 	uint8_t *may = calloc(placement->chunk_count + 1, sizeof(*may));
 	const struct btrfs_policy_step *step;
 	struct btrfs_policy_plan *plan;
@@ -451,7 +508,7 @@ static int replan_and_step(unsigned int round)
 	assert_non_null(may);
 	for (size_t i = 0; i < placement->chunk_count; i++)
 		may[i] = placement->chunks[i].logical > first_picture ? BP_FIXED : BP_MAY_MOVE;
-	assert_int_equal(bp_plan_new(fs, placement, &all_defaults, 0, may, false, &plan), 0);
+	assert_int_equal(bp_plan_new(fs, placement, &relocation, 0, may, false, &plan), 0);
 	free(may);
 	step = btrfs_policy_plan_step(plan, 0);
 	if (step) {
@@ -492,6 +549,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plans_keep_their_promise),
+		cmocka_unit_test(so_do_those_of_stripes),
 		cmocka_unit_test(new_plans_find_space_too),
 	};
 
