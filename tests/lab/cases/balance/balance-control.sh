@@ -3,7 +3,7 @@
 # lab: --mem 1G --disk ssd:size=512M,seed=1 --disk ssd:size=512M,seed=2
 # lab: --disk hdd:size=512M,seed=3 --disk hdd:size=512M,seed=4
 #
-# A run under way is what `btrfs balance status`, `pause`, `resume` and `cancel` know,
+# A run that relocates is what `btrfs balance status`, `pause`, `resume` and `cancel` know,
 # and ^C; it waits for its turn, stops at a limit, and works in the background.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
@@ -20,7 +20,7 @@ turn() {
 # for what a script has in the background, unless that is told otherwise.
 start() {
 	turn
-	env --default-signal=INT btrfs --format json balance --preferred-metadata "$@" "$LAB_MNT" >/tmp/report 2>/tmp/errors &
+	env --default-signal=INT btrfs --format json balance --preferred-metadata --method relocate "$@" "$LAB_MNT" >/tmp/report 2>/tmp/errors &
 	run=$!
 	until_running
 }

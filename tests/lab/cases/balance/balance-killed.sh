@@ -4,18 +4,20 @@
 # lab: --disk hdd:size=512M,seed=3 --disk hdd:size=512M,seed=4
 #
 # kill -9 at random moments: a second run finishes what the first one began.
-# Roles turn around each time, so that there is always everything to move.
+# Roles turn around each time, so that there is always everything to move, by stripes
+# and by relocation.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 . "$(dirname "$LAB_LIB")/balance.sh"
 RANDOM=4711
 killed=0
+methods=(auto relocate)
 
 # Kills at a moment up to $1 milliseconds after the start.
 kill_one() {
 	local pid
 
-	btrfs balance --preferred-metadata "$LAB_MNT" >/tmp/said 2>&1 &
+	btrfs balance --preferred-metadata --method "${methods[round / 2 % 2]}" "$LAB_MNT" >/tmp/said 2>&1 &
 	pid=$!
 	sleep "$(awk -v ms="$((RANDOM % $1))" 'BEGIN { print ms / 1000 }')"
 	kill -KILL $pid 2>/dev/null && killed=$((killed + 1))

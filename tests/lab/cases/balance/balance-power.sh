@@ -5,11 +5,12 @@
 #
 # The power fails at random moments, and half of what was not flushed is lost: after
 # the next mount a second run finishes what the first one began.  Roles turn around
-# each time, so that there is always everything to move.
+# each time, so that there is always everything to move, by stripes and by relocation.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 . "$(dirname "$LAB_LIB")/balance.sh"
 RANDOM=4711
+methods=(auto relocate)
 
 power() {
 	local disk
@@ -23,7 +24,7 @@ power() {
 cut_one() {
 	local pid
 
-	btrfs balance --preferred-metadata "$LAB_MNT" >/tmp/said 2>&1 &
+	btrfs balance --preferred-metadata --method "${methods[round / 2 % 2]}" "$LAB_MNT" >/tmp/said 2>&1 &
 	pid=$!
 	sleep "$(awk -v ms="$((RANDOM % $1))" 'BEGIN { print ms / 1000 }')"
 	power "cut random $2"
