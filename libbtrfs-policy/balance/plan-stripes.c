@@ -54,21 +54,26 @@ static bool first_choice(const struct bp_candidate *candidate, uint64_t type)
 	return !bp_not_first_choice((struct bp_candidate *)candidate, 1, type, &candidate->devid, 1);
 }
 
-/* Both stripes of DUP go to one device, those of other profiles to different ones. */
-static bool may_take(const struct btrfs_policy_chunk *chunk, const uint64_t *devids, uint64_t devid)
+/*
+ * May the device take stripe `at`?  A stripe of DUP goes where the other one is if that has
+ * moved, those of other profiles to different devices.
+ */
+static bool may_take(const struct btrfs_policy_chunk *chunk, const uint64_t *devids, uint32_t at,
+		     uint64_t devid)
 {
-	if (chunk->type & BTRFS_BLOCK_GROUP_DUP)
-		return devids[0] == chunk->devids[0] || devids[0] == devid;
+	bool dup = chunk->type & BTRFS_BLOCK_GROUP_DUP;
+
 	for (uint32_t i = 0; i < chunk->stripes; i++)
-		if (devids[i] == devid)
+		if (dup ? devids[i] != devids[at] && devids[i] != devid : devids[i] == devid)
 			return false;
 	return true;
 }
 
-/* A device for one stripe; `any`: a second choice, too, as it must leave its own. */
+/* A device for stripe `at`; `any`: a second choice, too, as it must leave its own. */
 static const struct bp_candidate *find_target(struct bp_plan_state *state,
 					      const struct btrfs_policy_chunk *chunk,
-					      const uint64_t *devids, bool any, uint64_t *offset)
+					      const uint64_t *devids, uint32_t at, bool any,
+					      uint64_t *offset)
 {
 	const struct bp_candidate *best = NULL;
 	bool best_first = false;
@@ -79,7 +84,7 @@ static const struct bp_candidate *find_target(struct bp_plan_state *state,
 		uint64_t place = UINT64_MAX;
 
 		if (!candidate->writeable || bp_excluded(candidate, chunk->type) ||
-		    (!any && !first) || !may_take(chunk, devids, candidate->devid))
+		    (!any && !first) || !may_take(chunk, devids, at, candidate->devid))
 			continue;
 		if (bp_candidate_offer(candidate, chunk->type) >= chunk->stripe_length)
 			place = bp_array_place_stripe(candidate, chunk->stripe_length);
@@ -109,8 +114,8 @@ static int place_stripe(struct bp_plan_state *state, const struct btrfs_policy_c
 	uint64_t offset;
 	int ret;
 
-	target = find_target(state, chunk, devids, source && bp_excluded(source, chunk->type),
-			     &offset);
+	target = find_target(state, chunk, devids, i,
+			     source && bp_excluded(source, chunk->type), &offset);
 	if (!target)
 		return 0;
 	if (!source || !source->writeable) {

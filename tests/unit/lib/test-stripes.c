@@ -126,6 +126,9 @@ static void both_stripes_of_dup_go_to_one_device(void **state)
 	fake_add_chunk(&fake, METADATA | DUP, GiB, 700 * MiB, 2, 3, 3);
 	fake_add_chunk(&fake, DATA, GiB, 700 * MiB, 1, 3);
 	assert_moves("2,2");
+	/* A run that ended between them has left one. */
+	fake.chunks[0].devids[0] = 1;
+	assert_moves("1,1");
 }
 
 static void system_chunks(void **state)
