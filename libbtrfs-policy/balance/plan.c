@@ -187,10 +187,10 @@ static int keep_steps(struct btrfs_policy_plan *plan, const struct bp_plan_state
  * each is copied at the media rate, less if other processes use the device, and its
  * move is some commits.
  */
-enum { SSD, DISK, SSD_STRIPES, DISK_STRIPES, PACES };
-static const unsigned int fast[PACES] = { 400, 120, 1000, 250 };	/* MiB a second */
-static const unsigned int slow[PACES] = { 100, 10, 100, 40 };
-static const unsigned int commits_ms[PACES] = { 200, 2000, 200, 1000 };	/* at most */
+enum { SSD, DISK, DISK_TREES, SSD_STRIPES, DISK_STRIPES, PACES };
+static const unsigned int fast[PACES] = { 400, 120, 120, 1000, 250 };	/* MiB a second */
+static const unsigned int slow[PACES] = { 100, 10, 2, 100, 40 };
+static const unsigned int commits_ms[PACES] = { 200, 2000, 2000, 200, 1000 };	/* at most */
 
 static bool any_rotational(const struct btrfs_policy_fs *fs, const uint64_t *devids,
 			   uint32_t count)
@@ -236,6 +236,8 @@ static void set_time(const struct btrfs_policy_fs *fs, struct btrfs_policy_plan 
 			add_stripes(fs, step, bytes, chunks);
 			continue;
 		}
+		if (pace == DISK && step->chunk->kind != BTRFS_POLICY_KIND_DATA)
+			pace = DISK_TREES;
 		bytes[pace] += step->chunk->used;
 		chunks[pace]++;
 	}

@@ -9,5 +9,5 @@
 . "$(dirname "$LAB_LIB")/balance.sh"
 . "$(dirname "$LAB_LIB")/stripes.sh"
 
-compare_methods 40000 4 8
+compare_methods 24000 4 6
 done_testing
