@@ -128,7 +128,7 @@ static void print_text(const struct btrfs_policy_balance_report *report, int ret
 	char left[UNITS_TEXT];
 
 	if (ret && report->relocated)
-		say(LEVEL_DEFAULT, "Ended early, moved %" PRIu64 " of %s%s", report->relocated,
+		say(LEVEL_DEFAULT, "Ended early, relocated %" PRIu64 " of %s%s", report->relocated,
 		    units_count(report->misplaced, "misplaced chunk", left), stripes);
 	if (ret)
 		return;

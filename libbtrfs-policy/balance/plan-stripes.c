@@ -150,7 +150,7 @@ static int place_all(struct bp_plan_state *state, const struct btrfs_policy_chun
 			if (ret < 0)
 				return ret;
 			*moved += ret;
-			if (!ret && (must || state->obstacle == BTRFS_POLICY_DEVICE_GONE))
+			if (!ret && state->obstacle == BTRFS_POLICY_DEVICE_GONE)
 				return BP_NO_PLACE;
 		}
 	}

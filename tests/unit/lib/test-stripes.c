@@ -146,6 +146,11 @@ static void it_must_leave(void **state)
 	fake.devices[1].size = 200 * MiB;
 	fake_add_chunk(&fake, METADATA | RAID1, GiB, 700 * MiB, 2, 3, 1);
 	assert_moves("4,1");
+	/* Not if a first choice comes later. */
+	make_machine(1, DISK_DATA, DISK_DATA_ONLY);
+	fake_add_device(&fake, 100 * GiB, DISK_METADATA_ONLY, false);
+	fake_add_chunk(&fake, METADATA, GiB, 700 * MiB, 1, 2);
+	assert_moves("3");
 }
 
 /* ---- Relocation --------------------------------------------------------- */
@@ -164,6 +169,24 @@ static void no_hole(void **state)
 	fake_add_chunk(&fake, METADATA | RAID1, GiB, 700 * MiB, 2, 3, 4);
 	fake.devices[0].size = fake.devices[1].size = fake.devices[0].end + 100 * MiB;
 	assert_relocates(BTRFS_POLICY_NO_HOLE);
+}
+
+/* As for new chunks: space on a device for metadata is kept for system chunks. */
+static void space_for_system_chunks_is_kept(void **state)
+{
+	struct planned planned;
+
+	make_machine(1, DISK_METADATA_ONLY, DISK_DATA_ONLY);
+	fake_add_chunk(&fake, METADATA, 32 * MiB, MiB, 1, 2);
+	for (int lacks = 1; lacks >= 0; lacks--) {
+		fake.devices[0].size = lacks ? 35 * MiB : 90 * MiB;
+		make_plan_by(&planned, 0, BTRFS_POLICY_METHOD_STRIPES);
+		if (lacks)
+			assert_has(btrfs_policy_plan_blocked(planned.plan), "has a free extent of 32 MiB");
+		else
+			assert_int_equal(summary(&planned)->by_stripes, 1);
+		free_plan(&planned);
+	}
 }
 
 /* A stripe cannot be where the superblock is. */
@@ -193,6 +216,8 @@ static void the_number_of_stripes_changes(void **state)
 {
 	make_machine(2, DISK_METADATA_ONLY, DISK_DATA_ONLY);
 	fake_add_device(&fake, 1000 * GiB, DISK_DATA_ONLY, true);
+	/* It is no device that lacks a hole. */
+	fake_add_device(&fake, 100 * GiB, DISK_METADATA_ONLY, false)->missing = true;
 	fake_add_chunk(&fake, METADATA | RAID0, 3 * GiB, GiB, 3, 3, 4, 5);
 	assert_relocates(BTRFS_POLICY_NO_DEVICE);
 }
@@ -371,6 +396,7 @@ int main(void)
 		cmocka_unit_test(system_chunks),
 		cmocka_unit_test(it_must_leave),
 		cmocka_unit_test(no_hole),
+		cmocka_unit_test(space_for_system_chunks_is_kept),
 		cmocka_unit_test(superblocks_are_left_out),
 		cmocka_unit_test(the_number_of_stripes_changes),
 		cmocka_unit_test(a_device_is_gone),

@@ -77,7 +77,7 @@ start
 btrfs balance pause "$LAB_MNT" >/tmp/said 2>&1
 is $? 2 'it is no balance that can be paused'
 kill -KILL $run
-wait $run
+wait $run 2>/dev/null
 start --limit 1
 btrfs --dry-run balance --preferred-metadata "$LAB_MNT" >/tmp/said 2>&1
 is "$? $(grep -c "another exclusive operation 'move stripes' is running" /tmp/said)" '2 1' 'another run is refused meanwhile'
