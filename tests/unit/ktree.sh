@@ -59,6 +59,16 @@ echo 'int newer;' >"$T/kernel/fs/btrfs/ours.c"
 try 'and apply, with the edit' ktree apply
 is "$(cat "$tree/fs/btrfs/ours.c") $(sed -n 20p "$tree/fs/btrfs/super.c")" 'int newer; 20 first' 'both are in the tree'
 
+cp -a "$T/kernel" "$T/whole"
+sed -i 's/^ 16/ sixteen/' "$series/roles"/0001*.patch
+refuse 'a hook that does not fit' ktree --force apply
+refuse 'after that there is nothing to export' ktree --force export
+try 'which it says' grep -F 'nothing to export' "$T/said"
+is "$(find "$series" -name '*.patch' | wc -l)" 4 'and the patches are still there'
+rm -rf "$T/kernel"
+mv "$T/whole" "$T/kernel"
+try 'mended, it fits' ktree --force apply
+
 try 'a topic has a tree of its own' ktree --topic base apply
 work "$tree-base" second
 touch -d tomorrow "$T/source"
