@@ -150,8 +150,6 @@ static int place_all(struct bp_plan_state *state, const struct btrfs_policy_chun
 			if (ret < 0)
 				return ret;
 			*moved += ret;
-			if (!ret && state->obstacle == BTRFS_POLICY_DEVICE_GONE)
-				return BP_NO_PLACE;
 		}
 	}
 	return *moved ? BP_MOVABLE : BP_NO_PLACE;

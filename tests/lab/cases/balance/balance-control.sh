@@ -84,7 +84,7 @@ finish_it 'a run after SIGHUP'
 
 turn
 before=$(usage '.totals["misplaced-chunks"]')
-try '--limit 1' preferred --limit 1
+try '--limit 1' preferred --method relocate --limit 1
 is "$(usage '.totals["misplaced-chunks"]')" $((before - 1)) 'one chunk was moved'
 
 # Stands for the journal: takes one line.
@@ -93,7 +93,7 @@ perl -MSocket -MIO::Socket::UNIX -e 'alarm 300;
 	$log->recv($line, 4096); print "$line\n"' >/tmp/journal &
 journal=$!
 until [ -S /dev/log ]; do sleep 0.1; done
-try '--background returns' preferred --background
+try '--background returns' preferred --method relocate --background
 wait_for_balance || not_ok 'the background run ends'
 for i in $(seq 600); do
 	[ "$(verdict)" = 64 ] || break
