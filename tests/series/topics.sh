@@ -23,7 +23,7 @@ cases_of() {
 	scrub-send)
 		printf 'tests/lab/cases/scrub-send/%s.sh\n' raid56-alone degraded-reads readonly-reads unmount-readahead raid56-limit partly-used partly-used-parity raid56-unused replace-unused replace-written replace-unread replace-unrepaired replace-trim replace-two-missing parity-repair ;;
 	move-stripe)
-		printf 'tests/lab/cases/move-stripe/%s.sh\n' profiles refuse damage power beside rate stop ;;
+		printf 'tests/lab/cases/move-stripe/%s.sh\n' profiles refused damage power beside rate stop ;;
 	esac
 }
 
