@@ -41,7 +41,7 @@ static const struct {
 	[BTRFS_MOVE_STRIPE_FROZEN] = { BP_TRY_LATER, "the file system is frozen", "thaw it" },
 };
 
-/* The items of a step; 0 if they cannot be allocated. */
+/* The items of a step; NULL if they cannot be allocated. */
 static uint32_t list_moves(const struct btrfs_policy_step *step,
 			   struct btrfs_ioctl_move_stripe **items)
 {
@@ -101,7 +101,7 @@ int bp_move_stripes(struct btrfs_policy_fs *fs, const struct btrfs_policy_step *
 	*copied = 0;
 	*verdict = BP_FAILS;
 	args.nr = list_moves(step, &items);
-	if (!args.nr)
+	if (!items)
 		return bp_nomem(fs);
 	args.items = (uintptr_t)items;
 	ret = fs->ops->move_stripes(fs->backend, &args);

@@ -349,10 +349,9 @@ BP_PUBLIC int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
 	struct btrfs_policy_balance_options taken;
 	int ret = bp_may_move_chunks(fs, placement);
 
-	bp_balance_options(&taken, options);
-
 	if (ret)
 		return ret;
+	bp_balance_options(&taken, options);
 	for (int kind = 0; kind < BTRFS_POLICY_KINDS; kind++)
 		if (placement->assumed[kind])
 			return bp_error(fs, -EINVAL,
