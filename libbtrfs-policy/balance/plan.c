@@ -189,7 +189,7 @@ static int keep_steps(struct btrfs_policy_plan *plan, const struct bp_plan_state
  */
 enum { SSD, DISK, DISK_TREES, SSD_STRIPES, DISK_STRIPES, PACES };
 static const unsigned int fast[PACES] = { 400, 120, 120, 1000, 250 };	/* MiB a second */
-static const unsigned int slow[PACES] = { 100, 10, 2, 100, 40 };
+static const unsigned int slow[PACES] = { 100, 10, 1, 100, 40 };
 static const unsigned int commits_ms[PACES] = { 200, 2000, 2000, 200, 1000 };	/* at most */
 
 static bool any_rotational(const struct btrfs_policy_fs *fs, const uint64_t *devids,

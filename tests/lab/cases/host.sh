@@ -8,7 +8,8 @@
 # On the host that line starts the machine, with the options of the script's
 # `# lab:` lines, runs the script in there and ends it with the script's status.
 # A case with a line `# machines: NAME...` gets a machine for each name, and the
-# name as its argument: the others still run when the kernel of one dies.
+# name as its argument: the others still run when the kernel of one dies. Lines
+# `# lab NAME:` are options for that one.
 # A case that looks at its disks from outside afterwards has `# images:` and a
 # function on_host in a file of its own, NAME.host.
 
@@ -54,8 +55,10 @@ renumber() {
 # run_machine [NAME]
 run_machine() {
 	local status=0
+	local -a own
 
-	"$here/../machine/lab" run "${options[@]}" -- "$case_file" "$@" > "$work/one" || status=$?
+	read -ra own < <(sed -n "s/^# lab ${1:-}: *//p" "$case_file" | xargs)
+	"$here/../machine/lab" run "${options[@]}" ${own[@]+"${own[@]}"} -- "$case_file" "$@" > "$work/one" || status=$?
 	sed -n 's/^1\.\.0 # SKIP/ok 0 - # SKIP/; /^1\.\./!p' "$work/one"
 	[ "$status" -le 1 ] || echo "not ok 0 - ${*:+$*: }the lab ended with status $status"
 	grep -q '^1\.\.' "$work/one" || echo "not ok 0 - ${*:+$*: }the case came to its end"

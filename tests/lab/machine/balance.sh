@@ -23,10 +23,10 @@ history() {
 	sync
 }
 
-# Checksums of everything but what is hidden, as it is on the disks.
+# Checksums of everything but what is hidden, as it is on the disks: sums [DIR]
 sums() {
 	lab_drop_caches
-	(cd "$LAB_MNT" && find . -type f ! -path './.*' -print0 | sort -z | xargs -0 sha256sum)
+	(cd "$LAB_MNT/${1:-}" && find . -type f ! -path './.*' -print0 | sort -z | xargs -0 sha256sum)
 }
 
 usage() {
@@ -86,7 +86,7 @@ old_disks_new_ssds() {
 
 # Contents are those of /tmp/before, and the file system of device $1 is whole.
 nothing_lost() {
-	sums >/tmp/after
+	sums ${2:+"$2"} >/tmp/after
 	is "$(diff /tmp/before /tmp/after)" '' 'contents are unchanged'
 	try 'still writable' lab_writable
 	try 'unmount' umount "$LAB_MNT"

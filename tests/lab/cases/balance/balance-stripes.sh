@@ -10,4 +10,5 @@
 . "$(dirname "$LAB_LIB")/stripes.sh"
 
 compare_methods 24000 4 6
+nothing_lost /dev/labdc tree
 done_testing

@@ -20,9 +20,25 @@ static bool dark;
 module_param(dark, bool, 0644);
 MODULE_PARM_DESC(dark, "no disk is served");
 
+static DEFINE_SPINLOCK(writes_lock);
+static unsigned int writes_left;
+module_param(writes_left, uint, 0644);
+MODULE_PARM_DESC(writes_left, "the disks turn dark with the last of so many writes; 0: they do not");
+
 static bool lab_off(const struct lab_disk *l)
 {
 	return READ_ONCE(l->power) == LAB_OFF || READ_ONCE(dark);
+}
+
+/* With the last of them it is dark already: that one is not done. */
+static void count_write(struct request *rq)
+{
+	if (!READ_ONCE(writes_left) || !op_is_write(req_op(rq)))
+		return;
+	spin_lock_irq(&writes_lock);
+	if (writes_left && !--writes_left)
+		WRITE_ONCE(dark, true);
+	spin_unlock_irq(&writes_lock);
 }
 
 /* Called with the lock held. */
@@ -98,6 +114,7 @@ static blk_status_t lab_queue_rq(struct blk_mq_hw_ctx *hctx,
 	blk_mq_start_request(rq);
 	if (l->model->p.cpu)
 		ndelay(l->model->p.cpu);
+	count_write(rq);
 	if (lab_off(l)) {
 		count_error(l);
 		return BLK_STS_IOERR;
