@@ -12,6 +12,7 @@ STEP, GAP, TOP = 13, 10, 56
 COLOURS = {
     "roundrobin": "#1b6ca8", "pid worst": "#c9c9c9", "pid best": "#9a9a9a", "md": "#d08c3f",
     "before": "#c9c9c9", "after": "#1b6ca8",
+    "relocation": "#c9c9c9", "stripes": "#1b6ca8",
     "least-queue": "#7fa65a", "latency": "#b56576", "first-roundrobin": "#8d79b5",
 }
 

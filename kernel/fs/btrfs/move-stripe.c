@@ -262,14 +262,19 @@ int btrfs_move_parity(struct btrfs_stripe_move *move, u64 physical, u64 full_str
 int btrfs_move_pace(struct btrfs_stripe_move *move, u64 physical)
 {
 	const u64 limit = move->args->bytes_per_sec;
+	u64 strip_ns;
 
 	WRITE_ONCE(move->args->position, physical - move->from);
 	if (move->write_failed || move->item.failed_logical)
 		return -EIO;
+	if (!limit)
+		return stopped(move);
+	strip_ns = div64_u64((u64)BTRFS_STRIPE_LEN * NSEC_PER_SEC, limit);
 	/* Time that was not used is kept for 100 ms. */
-	if (limit)
-		move->due = ktime_add_ns(max(move->due, ktime_sub_ms(ktime_get(), 100)),
-					 div64_u64((u64)BTRFS_STRIPE_LEN * NSEC_PER_SEC, limit));
+	move->due = ktime_add_ns(max(move->due, ktime_sub_ms(ktime_get(), 100)), strip_ns);
+	/* A hard disk seeks to the stripe and back: do so for 1 MiB at a time. */
+	if (ktime_before(move->due, ktime_add_ns(ktime_get(), SZ_1M / BTRFS_STRIPE_LEN * strip_ns)))
+		return stopped(move);
 	/* Commits wait for scrub. */
 	while (ktime_before(ktime_get(), move->due) && !stopped(move) &&
 	       !atomic_read(&move->fs_info->scrub_pause_req))

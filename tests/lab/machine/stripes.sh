@@ -60,7 +60,7 @@ many_files() {
 
 # compare_methods FILES SNAPSHOTS TIMES: stripes are at least so many times faster; sets stripes_ms and copied, its bytes
 compare_methods() {
-	local used stripes_ms ms
+	local used ms
 
 	try 'files and snapshots' many_files "$1" "$2" || bail_out many_files
 	sums tree >/tmp/before
@@ -87,6 +87,6 @@ compare_methods() {
 	is "$(verdict)" 0 'usage -c is content'
 	in_range "$((ms / 1000))" "$(jq '.["least-seconds"]' /tmp/plan)" "$(jq '.["most-seconds"]' /tmp/plan)" \
 		'seconds, as the plan says'
-	diag "stripes $stripes_ms ms, relocation $ms ms, $(awk "BEGIN { printf \"%.1f\", $ms / $stripes_ms }") times"
+	diag "$(mebibytes "$used") MiB, ${1%000},000 files, $2 snapshots: stripes $stripes_ms ms, relocation $ms ms, $(awk "BEGIN { printf \"%.1f\", $ms / $stripes_ms }") times"
 	in_range "$((ms / stripes_ms))" "$3" 100000 'times slower is relocation'
 }

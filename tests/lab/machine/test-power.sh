@@ -72,6 +72,17 @@ refuse "and reads" dd if=$disk of=/dev/null bs=4k count=1 iflag=direct
 in_range "$(lab_stat $disk errors)" 1 1000 "and counts them"
 lab_power $disk on
 
+# All disks, at the third write
+parameters=/sys/module/labdisk/parameters
+echo 3 >$parameters/writes_left
+put i 5
+try "two writes are done" dd if=/dev/zero of=/dev/labdb bs=4k count=1 oflag=direct status=none
+is "$(cat $parameters/writes_left) $(cat $parameters/dark)" "1 N" "one is left until all is dark"
+refuse "the third is not done" put j 5
+refuse "nor is another disk read" dd if=/dev/labdb of=/dev/null bs=4k count=1 iflag=direct
+echo 0 >$parameters/dark
+is "$(get 5)" i "what was written before is there"
+
 ### A file system through a power cut
 
 try "mkfs" lab_mkfs single/single /dev/labdb

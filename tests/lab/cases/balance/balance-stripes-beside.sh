@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # lab: --mem 256M --disk ssd:size=6G,seed=1 --disk ssd:size=6G,seed=2 --disk hdd:size=12G,seed=3 --disk hdd:size=12G,seed=4
 #
-# What a reader, a task that calls fsync and one that writes a stream notice of metadata that moves to and fro between
-# hard disks and SSDs, by its stripes and by relocation, and of stripes that are copied at 2.5 MiB/s, about the rate of
+# What a reader, a task that calls fsync and one that writes a stream notice of metadata that moves from hard disks to
+# SSDs, by its stripes and by relocation, and of stripes that are copied at 2.5 MiB/s, about the rate of
 # relocation. All three work at a fixed rate.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
@@ -11,24 +11,20 @@
 . "$(dirname "$LAB_LIB")/stripes.sh"
 . "$(dirname "$0")/../move-stripe/lib.sh"
 
-seconds=60
+windows=6 seconds=8
 
-# to_and_fro METHOD: moves until /tmp/stop is there
-to_and_fro() {
-	while [ ! -e /tmp/stop ]; do
-		to_ssds && move_by "$1" && to_disks && move_by "$1" || return
-	done
-	[ "$(of_report relocated-chunks)" != 0 ]
+# from_disks [NAME=VALUE]: stripes of metadata from the hard disks, devids 1 and 2, to the SSDs, 3 and 4
+from_disks() {
+	"$move" start "$@" $(stripes /dev/labdc METADATA | awk '$3 < 3 { print $1 ":" $2 ":" $3 + 2 }') >/tmp/moved
 }
 
-# Stripes of metadata from the hard disks, devids 1 and 2, to the SSDs, 3 and 4, as far as they come
-at_limit() {
-	"$move" start limit=2621440 $(stripes /dev/labdc METADATA | awk '{ print $1 ":" $2 ":" $3 + 2 }') >/tmp/limited &
-	while [ ! -e /tmp/stop ]; do
-		sleep 0.1
-	done
-	"$move" cancel
-	wait
+back() {
+	"$move" start $(stripes /dev/labdc METADATA | awk '$3 > 2 { print $1 ":" $2 ":" $3 - 2 }') >/dev/null &&
+	lab_drop_caches
+}
+
+relocation() {
+	to_ssds && btrfs -q balance --preferred-metadata --method relocate "$LAB_MNT"
 }
 
 # p99 in ms of reads, fsyncs and writes of the stream
@@ -41,27 +37,32 @@ foreground() {
 			END { print read, sync, write }')
 }
 
-# beside WHAT [COMMAND...]: /tmp/WHAT has the figures
+# beside WHAT WINDOWS [COMMAND...]: p99s of each window go to /tmp/WHAT; the command ends with the last one
 beside() {
-	local pid='' what=$1
+	local n pid=''
 
-	shift
-	rm -f /tmp/stop
-	if [ $# != 0 ]; then
-		"$@" &
+	if [ $# -gt 2 ]; then
+		"${@:3}" >/tmp/mover 2>&1 &
 		pid=$!
 	fi
-	foreground >"/tmp/$what" 2>/tmp/fio || { cat /tmp/fio; return 1; }
-	touch /tmp/stop
-	[ -z "$pid" ] || wait "$pid"
+	for n in $(seq "$2"); do
+		foreground >>"/tmp/$1" 2>/tmp/fio || { cat /tmp/fio; return 1; }
+	done
+	[ -n "$pid" ] || return 0
+	"$move" cancel || btrfs balance cancel "$LAB_MNT"
+	wait
 }
 
-# at_most WHAT THAN TIMES: no p99 of WHAT is more than so many times that of THAN
+mean() {
+	awk '{ r += $1; s += $2; w += $3 } END { printf "%.1f %.1f %.1f\n", r / NR, s / NR, w / NR }' "/tmp/$1"
+}
+
+# at_most WHAT THAN TIMES: no mean p99 of WHAT is more than so many times that of THAN
 at_most() {
 	local n
 
 	for n in 1 2 3; do
-		in_range "$(awk -v n=$n 'NR == FNR { a = $n; next } { printf "%.2f", a / $n }' "/tmp/$1" "/tmp/$2")" 0 "$3" \
+		in_range "$(awk -v n=$n 'NR == 1 { a = $n } NR == 2 { printf "%.2f", a / $n }' <<<"$(mean "$1"; mean "$2")")" 0 "$3" \
 			"p99 of $(cut -d ' ' -f $n <<<'reads fsync writes'), $1 to $2"
 	done
 }
@@ -69,13 +70,18 @@ at_most() {
 try 'files and snapshots' many_files 80000 8 || bail_out many_files
 lab_fill "$LAB_MNT/big" 400
 sums tree >/tmp/before
-try 'nothing' beside idle
-try 'stripes' beside stripes to_and_fro stripes
-try 'relocation' beside relocation to_and_fro relocate
-try 'stripes at a limit' beside limit at_limit
-diag "at a limit: $(cat /tmp/limited)"
-for what in idle stripes relocation limit; do
-	diag "$what: p99 of reads, fsync, writes $(cat /tmp/$what) ms"
+try 'idle' beside idle $windows
+for n in $(seq $windows); do
+	try "stripes, window $n" beside stripes 1 from_disks
+	diag "$(cat /tmp/moved)"
+	try 'back' back
+done
+try 'stripes at a limit' beside limit $windows from_disks limit=2621440
+diag "at a limit: $(cat /tmp/moved)"
+try 'back' back
+try 'relocation' beside relocation $windows relocation
+for what in idle stripes limit relocation; do
+	diag "$what: p99 of reads, fsync, writes $(mean $what) ms"
 done
 at_most stripes relocation 1.2
 at_most limit idle 1.1
