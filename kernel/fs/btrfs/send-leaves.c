@@ -10,7 +10,6 @@
  */
 
 #include <linux/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "ctree.h"
 #include "accessors.h"
@@ -19,19 +18,26 @@
 #include "send-readahead.h"
 #include "tree-readahead.h"
 #include "volumes.h"
-#include "compat.h"
 
+/* Files that follow each other are in the same few leaves of each tree. */
+#define SEND_LEAVES_RECENT	32
 /* Without a head, those after it are read as well: the next files are likely there. */
 #define SEND_LEAVES_AHEAD	3
 /* Send does not look for clones of an extent with more references. */
 #define SEND_LEAVES_MAX_REFS	1024
+/* How many leaves are collected at most, besides a window, before they are read. */
+#define SEND_LEAVES_WANTED	1024
 
 struct send_leaves {
 	struct btrfs_root *root;
+	struct leaf_readahead *wanted;
 	/* To extent items, root items, and the nodes above a leaf. */
 	struct btrfs_path *item_path;
 	struct btrfs_path *root_path;
 	struct btrfs_path *node_path;
+	/* Addresses of the leaves that were added last. */
+	u64 recent[SEND_LEAVES_RECENT];
+	unsigned int nr_recent;
 	/* The tree that is sent: leaves at once, the key after them, where the next are read. */
 	int window;
 	struct btrfs_key window_end;
@@ -62,10 +68,12 @@ struct send_leaves *btrfs_send_leaves_alloc(struct btrfs_root *root)
 	/* Only a head saves time by fewer visits of the tree. */
 	if (root->fs_info->fs_devices->rotating)
 		leaves->window = (u32)min_t(u64, SZ_8M, memory >> 6) / root->fs_info->nodesize;
+	leaves->wanted = btrfs_leaf_readahead_alloc(root->fs_info,
+						    leaves->window + SEND_LEAVES_WANTED);
 	leaves->item_path = alloc_commit_root_path(0);
 	leaves->root_path = alloc_commit_root_path(0);
 	leaves->node_path = alloc_commit_root_path(1);
-	if (!leaves->item_path || !leaves->root_path || !leaves->node_path) {
+	if (!leaves->wanted || !leaves->item_path || !leaves->root_path || !leaves->node_path) {
 		btrfs_send_leaves_free(leaves);
 		return NULL;
 	}
@@ -79,7 +87,17 @@ void btrfs_send_leaves_free(struct send_leaves *leaves)
 	btrfs_free_path(leaves->item_path);
 	btrfs_free_path(leaves->root_path);
 	btrfs_free_path(leaves->node_path);
+	btrfs_leaf_readahead_free(leaves->wanted);
 	kfree(leaves);
+}
+
+static bool recently_added(struct send_leaves *leaves, u64 bytenr)
+{
+	for (int i = 0; i < SEND_LEAVES_RECENT; i++)
+		if (leaves->recent[i] == bytenr)
+			return true;
+	leaves->recent[leaves->nr_recent++ % SEND_LEAVES_RECENT] = bytenr;
+	return false;
 }
 
 /* The leaf of a key.  Without an exact match the slot of a node is where the key would go. */
@@ -103,7 +121,8 @@ static void add_leaf_of_key(struct send_leaves *leaves, struct btrfs_root *root,
 		last = min_t(int, leaf_slot(path, ret) + (leaves->window ? 0 : SEND_LEAVES_AHEAD),
 			     btrfs_header_nritems(path->nodes[1]) - 1);
 		for (int slot = leaf_slot(path, ret); slot <= last; slot++)
-			btrfs_readahead_node_child(path->nodes[1], slot);
+			if (!recently_added(leaves, btrfs_node_blockptr(path->nodes[1], slot)))
+				btrfs_leaf_readahead_add(leaves->wanted, path->nodes[1], slot);
 	}
 	btrfs_release_path(path);
 }
@@ -173,8 +192,8 @@ static void add_references(struct send_leaves *leaves, const struct send_extent 
 		if (type == BTRFS_REF_TYPE_INVALID)
 			return;
 		/* A reference by address: a leaf that was left to snapshots. */
-		if (type == BTRFS_SHARED_DATA_REF_KEY)
-			btrfs_readahead_tree_block(leaves->root->fs_info, parent, 0, 0, 0, NULL);
+		if (type == BTRFS_SHARED_DATA_REF_KEY && !recently_added(leaves, parent))
+			btrfs_leaf_readahead_add_block(leaves->wanted, parent);
 		if (type == BTRFS_EXTENT_DATA_REF_KEY)
 			add_owner(leaves, extent, leaf,
 				  (struct btrfs_extent_data_ref *)&ref->offset);
@@ -227,16 +246,15 @@ static void add_window(struct send_leaves *leaves, const struct btrfs_key *next)
 		return;
 	if (btrfs_comp_cpu_keys(&leaves->window_end, &key) > 0)
 		key = leaves->window_end;
-	while (left > 0 && key.objectid != (u64)-1 && btrfs_may_read_ahead(leaves->root->fs_info)) {
+	while (left > 0 && key.objectid != (u64)-1) {
 		const int ret = btrfs_search_slot(NULL, leaves->root, &key, path, 0, 0);
 		int slot;
 
 		if (ret < 0 || !path->nodes[1])
 			break;
 		for (slot = leaf_slot(path, ret);
-		     left > 0 && slot < btrfs_header_nritems(path->nodes[1]) &&
-		     btrfs_may_read_ahead(leaves->root->fs_info); slot++) {
-			btrfs_readahead_node_child(path->nodes[1], slot);
+		     left > 0 && slot < btrfs_header_nritems(path->nodes[1]); slot++) {
+			btrfs_leaf_readahead_add(leaves->wanted, path->nodes[1], slot);
 			if (--left == leaves->window / 2)
 				btrfs_node_key_to_cpu(path->nodes[1], &leaves->window_refill, slot);
 		}
@@ -250,10 +268,13 @@ static void add_window(struct send_leaves *leaves, const struct btrfs_key *next)
 }
 
 /* A commit does not want to wait for what is read under commit_root_sem. */
-static void make_way_for_commit(struct rw_semaphore *sem)
+static void make_way_for_commit(struct send_leaves *leaves)
 {
+	struct rw_semaphore *sem = &leaves->root->fs_info->commit_root_sem;
+
 	if (!rwsem_is_contended(sem))
 		return;
+	btrfs_leaf_readahead_submit(leaves->wanted);
 	up_read(sem);
 	cond_resched();
 	down_read(sem);
@@ -267,15 +288,17 @@ void btrfs_send_leaves_read(struct send_leaves *leaves, struct send_extent **ext
 
 	/* The blocks of commit roots are stable only while this is held. */
 	down_read(sem);
-	for (unsigned int n = 0; n < nr && !fatal_signal_pending(current); n++) {
+	for (unsigned int n = 0; n < nr; n++) {
 		add_lookups(leaves, extents[n]);
-		make_way_for_commit(sem);
+		make_way_for_commit(leaves);
 	}
 	add_window(leaves, next);
+	btrfs_leaf_readahead_submit(leaves->wanted);
 	/* This waits for leaves of the extent tree. */
-	for (unsigned int n = 0; n < nr && !fatal_signal_pending(current); n++) {
+	for (unsigned int n = 0; n < nr; n++) {
 		add_sharers(leaves, extents[n]);
-		make_way_for_commit(sem);
+		make_way_for_commit(leaves);
 	}
+	btrfs_leaf_readahead_submit(leaves->wanted);
 	up_read(sem);
 }

@@ -311,8 +311,8 @@ void btrfs_send_readahead_move(struct send_readahead *ra, u64 ino)
 	for (unsigned int n = 0; n < nr; n++)
 		ra->order[n] = nth(ra, ra->nr - nr + n);
 	sort(ra->order, nr, sizeof(*ra->order), compare_bytenr, NULL);
-	blk_start_plug(&plug);
 	btrfs_send_leaves_read(ra->leaves, ra->order, nr, &ra->next);
+	blk_start_plug(&plug);
 	for (unsigned int n = 0; n < nr && !fatal_signal_pending(current); n++)
 		readahead_extent(ra, ra->order[n]);
 	blk_finish_plug(&plug);
