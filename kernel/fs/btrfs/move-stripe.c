@@ -261,15 +261,13 @@ int btrfs_move_parity(struct btrfs_stripe_move *move, u64 physical, u64 full_str
 /* Scrub calls this for each strip before it reads it. Returns why to end, or 0. */
 int btrfs_move_pace(struct btrfs_stripe_move *move, u64 physical)
 {
-	const u64 limit = move->args->bytes_per_sec;
-	u64 strip_ns;
+	/* 0 without a limit */
+	const u64 strip_ns = div64_u64((u64)BTRFS_STRIPE_LEN * NSEC_PER_SEC,
+				       move->args->bytes_per_sec ?: U64_MAX);
 
 	WRITE_ONCE(move->args->position, physical - move->from);
 	if (move->write_failed || move->item.failed_logical)
 		return -EIO;
-	if (!limit)
-		return stopped(move);
-	strip_ns = div64_u64((u64)BTRFS_STRIPE_LEN * NSEC_PER_SEC, limit);
 	/* Time that was not used is kept for 100 ms. */
 	move->due = ktime_add_ns(max(move->due, ktime_sub_ms(ktime_get(), 100)), strip_ns);
 	/* A hard disk seeks to the stripe and back: do so for 1 MiB at a time. */
