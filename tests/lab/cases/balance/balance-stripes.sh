@@ -9,6 +9,6 @@
 . "$(dirname "$LAB_LIB")/balance.sh"
 . "$(dirname "$LAB_LIB")/stripes.sh"
 
-compare_methods 24000 4 6
+compare_methods 60000 4 6
 nothing_lost /dev/labdc tree
 done_testing

@@ -48,6 +48,12 @@ move_kind METADATA 3
 move_kind METADATA 1 limit=50000000
 in_range $((written * 1048576 / 1000 / ms)) 40 51 'MB/s at a limit of 50'
 move_kind METADATA 3
+for n in 1 2; do
+	echo 50000000 >"$(lab_sysfs)/devinfo/$n/scrub_speed_max"
+done
+move_kind METADATA 1
+in_range $((written * 1048576 / 1000 / ms)) 40 51 'MB/s at the limit of scrub, 50'
+move_kind METADATA 3
 balance_ms=$(lab_time btrfs balance start -m "$LAB_MNT")
 diag "stripes $stripes_ms ms, relocation $balance_ms ms"
 is "$(lab_devids /dev/labda METADATA)" '3 4' 'relocation went to the SSDs, too'
