@@ -6,8 +6,8 @@
 # machines: hdd track
 #
 # The metadata of a backup server, 1.5 GiB with eight snapshots, moves by its stripes at the media rate of the disks, at
-# least 25 times faster than by relocation with 224 MiB of memory. Neither more memory, 500 snapshots nor quotas change
-# its rate.
+# least 25 times faster than by relocation with 224 MiB of memory. Neither more memory, 500 snapshots nor quotas make it
+# slower.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 . "$(dirname "$LAB_LIB")/balance.sh"
@@ -28,9 +28,10 @@ moved_again() {
 	diag "$1: $(mebibytes "$(of_report copied-bytes)") MiB in $(cat /tmp/ms) ms"
 }
 
-same_rate() {
+# no_slower WHAT: blocks that were written since lie closer together
+no_slower() {
 	moved_again "$1"
-	in_range "$now" $((first * 9 / 10)) $((first * 11 / 10)) "$1: KiB a ms"
+	in_range "$now" $((first * 9 / 10)) "$media" "$1: KiB a ms"
 }
 
 # more_snapshots FROM TO: each after 50 more files were written anew
@@ -53,14 +54,16 @@ in_range "$(rate "$stripes_ms" "$copied")" $((media * 9 / 10)) "$media" 'KiB a m
 moved_again '224 MiB of memory'
 first=$now
 rm /tmp/ballast
-same_rate '1 GiB of memory'
+no_slower '1 GiB of memory'
 try '50 snapshots' more_snapshots 9 50
-same_rate '50 snapshots'
+no_slower '50 snapshots'
 try '500 snapshots' more_snapshots 51 500
 sums tree >/tmp/before
-same_rate '500 snapshots'
+no_slower '500 snapshots'
 try 'quotas' btrfs quota enable "$LAB_MNT"
 try 'all is counted' btrfs quota rescan -w "$LAB_MNT"
-same_rate 'quotas'
+no_slower 'quotas'
+# btrfs check of btrfs-progs 6.2 does not live through the quota groups of 500 snapshots.
+try 'no quotas' btrfs quota disable "$LAB_MNT"
 nothing_lost /dev/labdc tree
 done_testing
