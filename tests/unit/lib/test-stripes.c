@@ -337,7 +337,7 @@ static void estimate(void **state)
 	free_plan(&planned);
 	fake.chunks[0].devids[0] = 3;
 	make_plan_by(&planned, 0, BTRFS_POLICY_METHOD_RELOCATE);
-	assert_int_equal(summary(&planned)->most_seconds, 502);
+	assert_int_equal(summary(&planned)->most_seconds, 1002);
 	free_plan(&planned);
 }
 
