@@ -4,7 +4,8 @@
 # Lab kernels, each without one mechanism. Sourced by the scripts that measure them, which
 # define mechanisms(): lines of MECHANISM FILE FUNCTION STATEMENT, where the statement at
 # the start of the function takes the mechanism away, or, if FUNCTION is "-", a Perl
-# statement that changes the file.
+# statement that changes the file. A line of MECHANISM+MECHANISM takes both away: one may
+# hide what the other is worth.
 #
 # Changes files of the kernel tree in the cache while it builds, and puts them back. Needs
 # `kernel/ktree build uml`.
@@ -38,17 +39,19 @@ build() {
 
 # build_without [MECHANISM...]: sets `wanted`; the kernels are $kernels/full and $kernels/MECHANISM
 build_without() {
-	local name file function statement
+	local name part file function statement
 
 	wanted=("$@")
 	[ $# -gt 0 ] || mapfile -t wanted < <(mechanisms | cut -d' ' -f1)
 	[ -x "$kernels/full/linux" ] || build full
 	for name in "${wanted[@]}"; do
 		[ ! -x "$kernels/$name/linux" ] || continue
-		read -r _ file function statement < <(mechanisms | grep "^$name ")
-		take_away "$file" "$function" "$statement"
+		for part in ${name//+/ }; do
+			read -r _ file function statement < <(mechanisms | grep "^$part ")
+			take_away "$file" "$function" "$statement"
+		done
 		build "$name"
-		git -C "$cache/linux" checkout -q -- "fs/btrfs/$file"
+		git -C "$cache/linux" checkout -q -- fs/btrfs
 	done
 }
 
@@ -66,9 +69,50 @@ machine() {
 	for n in $(seq "$3"); do
 		disks+=(--disk "$spec,seed=$(($4 * 10 + n))")
 	done
-	"$top/tests/lab/machine/lab" run --kernel "$kernels/$1/linux" --mem 1G --images "$work/images" \
+	"$top/tests/lab/machine/lab" run --kernel "$kernels/$1/linux" --mem "${MEMORY:-1G}" --images "$work/images" \
 		--share "$top/tests/lab" --env DISKS="${DISKS:-}" --env PATH=/usr/sbin:/usr/bin:/sbin:/bin "${disks[@]}" \
 		-- "$top/tests/lab/cases/scrub-send/guest" "${@:5}"
+}
+
+# measure NAMES SEED MODEL DISKS LOAD[/AGE] PROFILE ARGUMENT...: by the kernels of these names
+measure() {
+	local names=$1 seed=$2 model=$3 disks=$4 load=$5 profile=$6 name age DISKS
+
+	shift 6
+	IFS=/ read -r name age <<<"$load"
+	rm -rf "$work/images" "$work/made"
+	if [ "$load" = - ]; then
+		mkdir "$work/made"
+	else
+		DISKS=$disks
+		[ "$1" != replace ] || DISKS=$((disks - 1))
+		machine full "$model" "$disks" "$seed" make "$name" "$profile" "${age:-0}" >&2
+		mv "$work/images" "$work/made"
+	fi
+	for name in $names; do
+		rm -rf "$work/images"
+		cp -r --sparse=always "$work/made" "$work/images"
+		machine "$name" "$model" "$disks" "$seed" "$@" 2>"$work/log" |
+			awk -v name="$name $model $seed" -v of="$load,$profile,$1" '
+				/^(ms|reader_p99) / { print name, of "_" $1, $2 }
+				/^beside / { print name, of "_reader", $2 }'
+	done
+}
+
+# All lines "MECHANISM[,MECHANISM]... DISKS LOAD[/AGE] PROFILE ARGUMENT..." of measurements() that have to do with
+# what is wanted.
+measure_lines() {
+	local seed model of names arguments
+
+	for seed in "${seeds[@]}"; do
+		for model in "${models[@]}"; do
+			while read -r -u 3 of arguments; do
+				names=$(tr ' ' '\n' <<<"${wanted[*]}" | grep -Ex "(${of//,/|})(\+(${of//,/|}))?") || continue
+				# shellcheck disable=SC2086
+				measure "full $names" "$seed" "$model" $arguments
+			done 3< <(measurements)
+		done
+	done
 }
 
 # Reads lines of KERNEL MODEL SEED WHAT VALUE; prints what each value is without a mechanism, in times of

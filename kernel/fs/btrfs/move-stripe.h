@@ -20,13 +20,11 @@ struct btrfs_stripe_move {
 	struct btrfs_chunk_map *map;
 	struct btrfs_device *src;
 	struct btrfs_device *dst;
-	/* Physical addresses of the old place and of the new one. */
-	u64 from;
-	u64 to;
+	u64 from;	/* physical address of the old place */
+	u64 to;		/* and of the new one */
 
 	bool write_failed;
-	/* When the limit of the rate allows the next read. */
-	ktime_t due;
+	ktime_t due;	/* when the limit of the rate allows the next read */
 };
 
 void btrfs_move_redirect(struct btrfs_stripe_move *move, struct btrfs_io_stripe *stripe, u32 len);

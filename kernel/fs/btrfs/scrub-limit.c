@@ -71,3 +71,13 @@ bool btrfs_scrub_makes_way(struct btrfs_device *dev)
 	}
 	return time_before(jiffies, READ_ONCE(dev->scrub_others_jiffies) + HZ / 2);
 }
+
+/* Let the current task know of others on the device from now on, or no longer. */
+void btrfs_scrub_watch(struct btrfs_device *dev, bool on)
+{
+	/* Another task that watches it keeps it. */
+	if (cmpxchg(&dev->scrub_task, on ? NULL : current, on ? current : NULL) || !on)
+		return;
+	btrfs_scrub_makes_way(dev);	/* counts what came before */
+	WRITE_ONCE(dev->scrub_others_jiffies, jiffies - HZ);
+}

@@ -13,7 +13,7 @@
 #include "scrub-bucket.h"
 #include "volumes.h"
 
-/* Tell a scrub of the device that it is not alone there. */
+/* Tell a task that watches the device that it is not alone there. */
 static inline void btrfs_scrub_see_others(struct btrfs_device *dev)
 {
 	const struct task_struct *task = READ_ONCE(dev->scrub_task);
@@ -25,6 +25,7 @@ static inline void btrfs_scrub_see_others(struct btrfs_device *dev)
 bool btrfs_scrub_dev_rotates(const struct btrfs_device *dev);
 void btrfs_scrub_throttle(struct btrfs_scrub_bucket *bucket, const struct btrfs_device *dev,
 			  u32 bytes);
+void btrfs_scrub_watch(struct btrfs_device *dev, bool on);
 bool btrfs_scrub_makes_way(struct btrfs_device *dev);
 
 #endif

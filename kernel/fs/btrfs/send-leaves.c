@@ -267,19 +267,6 @@ static void add_window(struct send_leaves *leaves, const struct btrfs_key *next)
 		leaves->window_refill = key;
 }
 
-/* A commit does not want to wait for what is read under commit_root_sem. */
-static void make_way_for_commit(struct send_leaves *leaves)
-{
-	struct rw_semaphore *sem = &leaves->root->fs_info->commit_root_sem;
-
-	if (!rwsem_is_contended(sem))
-		return;
-	btrfs_leaf_readahead_submit(leaves->wanted);
-	up_read(sem);
-	cond_resched();
-	down_read(sem);
-}
-
 /* Read ahead the leaves for @nr @extents, and those of the tree that is sent from @next on. */
 void btrfs_send_leaves_read(struct send_leaves *leaves, struct send_extent **extents,
 			    unsigned int nr, const struct btrfs_key *next)
@@ -290,14 +277,14 @@ void btrfs_send_leaves_read(struct send_leaves *leaves, struct send_extent **ext
 	down_read(sem);
 	for (unsigned int n = 0; n < nr; n++) {
 		add_lookups(leaves, extents[n]);
-		make_way_for_commit(leaves);
+		cond_resched();
 	}
 	add_window(leaves, next);
 	btrfs_leaf_readahead_submit(leaves->wanted);
 	/* This waits for leaves of the extent tree. */
 	for (unsigned int n = 0; n < nr; n++) {
 		add_sharers(leaves, extents[n]);
-		make_way_for_commit(leaves);
+		cond_resched();
 	}
 	btrfs_leaf_readahead_submit(leaves->wanted);
 	up_read(sem);
