@@ -184,12 +184,12 @@ static int keep_steps(struct btrfs_policy_plan *plan, const struct bp_plan_state
  * Relocation reads bytes in use once and writes them once for each copy, at the rates
  * below: small tree blocks with seeks between them are slow, long extents fast.  Each
  * chunk needs some commits besides.  The estimate tells minutes from days.  By stripes
- * each is copied at the media rate, less if other processes use the device, and its
- * move is some commits.
+ * each is copied at the media rate, at 20 MiB/s if others use the disk, and its move is
+ * some commits.
  */
 enum { SSD, DISK, DISK_TREES, SSD_STRIPES, DISK_STRIPES, PACES };
 static const unsigned int fast[PACES] = { 400, 120, 120, 1000, 250 };	/* MiB a second */
-static const unsigned int slow[PACES] = { 100, 10, 1, 100, 40 };
+static const unsigned int slow[PACES] = { 100, 10, 1, 100, 20 };
 static const unsigned int commits_ms[PACES] = { 200, 2000, 2000, 200, 1000 };	/* at most */
 
 static bool any_rotational(const struct btrfs_policy_fs *fs, const uint64_t *devids,
