@@ -8,6 +8,7 @@ class Step:
     name = ''
     weight = 4
     besides = True      # loads may run beside it
+    loads = ()          # more of them
     moves = False       # contents are read back from disk afterwards
     upsets = ()         # errors that loads beside it may get from it
     silent = False      # a refusal need not say why
@@ -35,6 +36,10 @@ class Step:
     def expected(self, m):
         """Kernel messages that are expected, as a regex, or None."""
         return self.noise
+
+    def upset(self, a):
+        """More errors that loads beside it may get."""
+        return ()
 
     def act(self, m, a):
         raise NotImplementedError

@@ -3,6 +3,7 @@
 # Loads that run beside a step, each in a child of its own.
 import contextlib
 import errno
+import mmap
 import os
 import random
 import re
@@ -118,6 +119,39 @@ def read_sysfs(m):
     return action
 
 
+def write_in_place(copy):
+    """Blocks of a file without checksums, with and without the page cache; what is read is
+    what was written last."""
+    path, count = '%s/beside/nocow%d' % (MNT, copy), 256
+    page, blocks, files = mmap.mmap(-1, 4096), [], []
+
+    def make():
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        open(path, 'wb').close()
+        machine.run('chattr', '+C', path)
+        files[:] = [os.open(path, os.O_RDWR), os.open(path, os.O_RDWR | os.O_DIRECT)]
+        os.pwrite(files[0], bytes(4096 * count), 0)
+        os.fsync(files[0])
+        blocks[:] = [bytes(4096)] * count
+
+    def action(n):
+        if not blocks:
+            make()
+        at, other = n * 37 % count, n * 101 % count
+        new, blocks[at] = b'%08d%08d' % (at, n) * 256, None     # an error leaves it unknown
+        page[:] = new
+        os.pwritev(files[n % 2], [page], 4096 * at)
+        if n % 10 == 0:
+            os.fsync(files[0])
+        blocks[at] = new
+        os.preadv(files[n // 2 % 2], [page], 4096 * other)
+        if blocks[other] not in (None, page[:]):
+            raise Finding('in place', 'block %d: got %s, want %s' % (other, page[:16], blocks[other][:16]))
+    return action
+
+
 class Besides:
     steps = 0       # a load that gets few turns must not set the same roles beside each step
 
@@ -127,15 +161,19 @@ class Besides:
         self.names = [n for n in names if m.mount and (n in ('df', 'read', 'sysfs') or m.writable())]
         if m.stock() or m.mixed():
             self.names = [n for n in self.names if n not in ('roles', 'sysfs', 'policy')]
+        # Without checksums no read knows the block that a device has missed.
+        if not m.whole() or m.full:
+            self.names = [n for n in self.names if n != 'inplace']
         make = {'df': lambda _: (ask_df, 5), 'small': lambda _: (small_files, 20),
                 'big': lambda _: (big_file, 30), 'read': lambda _: (read_files(m, errno.ENOENT in step.upsets), 5),
                 'roles': lambda copy: (write_roles(m, m.count + 2 * Besides.steps + copy, target), 5),
-                'policy': lambda _: (change_policy(m), 50), 'sysfs': lambda _: (read_sysfs(m), 20)}
+                'inplace': lambda copy: (write_in_place(copy), 3), 'policy': lambda _: (change_policy(m), 50),
+                'sysfs': lambda _: (read_sysfs(m), 20)}
         self.children = []
         for copy in range(COPIES):
             for name in self.names:
                 action, pause = make[name](copy)
-                known = {errno.ENOSPC, errno.EBUSY, *step.upsets}
+                known = {errno.ENOSPC, errno.EBUSY, *step.upsets, *step.upset(a)}
                 self.children.append((name, machine.Background(quiet(action, known), pause)))
         if self.children:
             machine.sleep(30)

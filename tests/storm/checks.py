@@ -98,7 +98,7 @@ def new_chunks(m, before, now):
     for devid, device in before.devices.items():    # a lazy step has not written them
         device.role = m.devs[devid]['role'] if devid in m.devs else device.role
     for start, c in now.chunks.items():
-        if start in before.chunks or m.mixed():
+        if start in before.chunks or start in m.moved or m.mixed():
             continue
         if c.kind != 'data' and any(state.space(c.kind, c.profile.name, m.present()) < LITTLE_SPACE
                                     for state in (before, now)):
@@ -208,7 +208,7 @@ def unmounted(m):
         if m.whole():
             raise Finding('images', str(error)) from None
         return
-    wrong = now.broken()
+    wrong = now.broken() or now.miscounted()
     if wrong:
         raise Finding('chunk tree on disk', wrong)
     devices(m, now)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # What the storm command does: run, loop, replay, shrink, pairs.
+import collections
 import glob
 import json
 import os
@@ -208,6 +209,11 @@ def summary(records, broken, stock):
     steps = sum(len(r['words']) for r in records)
     done = sum(w['word'] == 'done' for r in records for w in r['words'])
     print('# %d histories, %d steps, %d of them done, %d findings' % (len(records), steps, done, len(bad)))
+    tally = collections.Counter()
+    for record in records:
+        for word in record['words']:
+            tally.update(word.get('stripes', {}))
+    print('# stripes: %s' % ', '.join('%d %s' % (n, what) for what, n in tally.most_common()))
     if not done:
         print('not ok - no step was done')
     return 1 if bad or broken or not done else 0

@@ -66,7 +66,7 @@ class History:
         a = step.draw(m, rng)
         a['step'] = step.name
         if step.besides and rng.random() < (0.6 if 'devid' in a else 0.35):
-            a['beside'] = rng.sample(NAMES, rng.choice([1, 1, 2, 3] if COPIES == 1 else [2, 3, 4, 5]))
+            a['beside'] = rng.sample([*NAMES, *step.loads], rng.choice([1, 1, 2, 3] if COPIES == 1 else [2, 3, 4, 5]))
             # A device that changes or goes while its role is set.
             if 'devid' in a and 'roles' not in a['beside'] and rng.random() < 0.5:
                 a['beside'].append('roles')
@@ -106,7 +106,7 @@ class History:
         self.last = a['step'] if word == 'done' else None
         self.executed += 1
         self.note('words', {'step': a['step'], 'word': word, 'false': self.chance.false,
-                            'barren': self.chance.barren,
+                            'barren': self.chance.barren, 'stripes': m.tally,
                             'ms': int((time.monotonic() - started) * 1000)})
 
     def run(self):

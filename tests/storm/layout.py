@@ -139,6 +139,14 @@ class Layout:
                 return 'chunk %d: no device item for %s' % (c.start, missing)
         return self.overlap()
 
+    def miscounted(self):
+        """Used bytes of a device item are those of the stripes on it."""
+        for devid, device in self.devices.items():
+            stripes = sum(c.stripe_bytes() for c in self.chunks.values() for d, _ in c.stripes if d == devid)
+            if device.used != stripes:
+                return 'devid %d: %d bytes used, the stripes have %d' % (devid, device.used, stripes)
+        return None
+
     def overlap(self):
         taken = {}
         for c in self.chunks.values():

@@ -2,6 +2,8 @@
 #
 # What is known of the file system between two steps: disks, devices with their
 # roles and sizes, mount, contents.  Owns what is expected; does nothing itself.
+import os
+
 import content
 import layout
 import machine
@@ -28,6 +30,8 @@ class Model:
         self.manifest = content.Manifest()
         self.reboot = None      # {opts}: another machine goes on
         self.loose = False      # roles change while the step runs
+        self.tally = {}         # stripes that the step has moved, and refusals
+        self.moved = set()      # chunks whose stripes the step may have moved to any device
         if saved:
             for name in STATE:
                 setattr(self, name, saved[name])
@@ -127,6 +131,10 @@ class Model:
 
     def patched(self):
         return not self.stock()
+
+    def movable(self):
+        """Can the kernel move stripes?"""
+        return os.path.exists('/sys/fs/btrfs/features/move_stripe')
 
     # --- disks again ---
 

@@ -61,7 +61,7 @@ class Pairs:
     def impossible(self, a, b):
         """One and the same need of b did not hold however often a was done."""
         return self.after[a] >= SURE and not self.ready[a, b] and not self.done[a, b] and \
-            bool(self.lacking[a, b])
+            bool(self.lacking.get((a, b)))      # a new kind is in no earlier record
 
     def short(self, least):
         """(a, b): how often it is still wanted."""

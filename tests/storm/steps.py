@@ -12,11 +12,12 @@ import steps_device
 import steps_file
 import steps_more
 import steps_mount
+import steps_move
 import steps_role
 from beside import Besides
 
 TABLE = {s.name: s for module in (steps_role, steps_device, steps_balance, steps_file, steps_mount,
-                                  steps_boot, steps_more)
+                                  steps_boot, steps_more, steps_move)
          for s in module.STEPS}
 NEEDS = sorted({need for s in TABLE.values() for need in s.needs})
 
@@ -66,7 +67,7 @@ def perform(m, log, name, a):
     before = checks.chunks(m)
     roles, noise = m.roles(), step.expected(m)
     besides = Besides(m, step, a)
-    m.loose = besides.changes_roles()
+    m.loose, m.tally, m.moved = besides.changes_roles(), {}, set()
     try:
         result = step.act(m, a)
     finally:

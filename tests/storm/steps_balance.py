@@ -86,16 +86,18 @@ class Convert(Step):
 
 class Preferred(Step):
     """Move what is misplaced; it says what it leaves, and why."""
-    name, weight, moves, loose = 'preferred', 5, True, FEWER
+    name, weight, moves, loose, loads = 'preferred', 5, True, FEWER, ('inplace',)
     needs = ('writable', 'unpaused', 'unmixed', 'patched')
 
     def draw(self, m, rng):
-        return {'dry': rng.random() < 0.2, 'limit': rng.choice([None, None, 1])}
+        return {'dry': rng.random() < 0.2, 'limit': rng.choice([None, None, 1]),
+                'method': rng.choice(['auto', 'stripes', 'relocate'])}
 
     def act(self, m, a):
         words = (['--dry-run'] if a['dry'] else [])
         limit = ['--limit', str(a['limit'])] if a['limit'] else []
-        result = btrfs(*words, 'balance', '--preferred-metadata', *limit, MNT)
+        result = btrfs(*words, 'balance', '--preferred-metadata', *limit,
+                       '--method', a.get('method', 'auto'), MNT)
         result.nothing = a['dry'] or 'had to relocate 0 out of' in result.out
         return result
 
@@ -105,6 +107,8 @@ class Preferred(Step):
         # Its own exit statuses, with the reason: no space, swap file, roles that leave no way.
         if re.search('ERROR: .*(no space|not fit on|too little space|swap|less to grow)|WARNING: ', result.out):
             return 'says why: %s' % result.out.strip().split('\n')[-1][:100]
+        if a.get('method') == 'stripes' and 'cannot be moved by its stripes' in result.out:
+            return 'says why not by stripes'
         few = re.search(r'only (\d+) of \d+ devices can be written to, so they would lose copies', result.out)
         if few and int(few[1]) == len(m.present()):
             return 'says that copies would be lost'

@@ -10,6 +10,7 @@ import content
 import layout
 import machine
 import mounting
+import steps_move
 from base import Step, btrfs, no_space
 from machine import Finding, MNT, Result
 from steps_balance import mend
@@ -195,8 +196,9 @@ class PowerCut(Step):
     def draw(self, m, rng):
         tag = Tag().draw(m, rng)
         return {'how': rng.choice(['cut', 'cut keep', 'cut random %d' % rng.randint(1, 99)]),
-                'wait': rng.choice([0, 3, 10, 20, 40, 80, 200]), 'during': rng.choice(['', 'tag', 'balance']),
-                'roles': tag['roles'], 'seed': rng.randint(1, 1 << 30), 'fsync': rng.random() < 0.5}
+                'wait': rng.choice([0, 3, 10, 20, 40, 80, 200]),
+                'during': rng.choice(['', 'tag', 'balance'] + ['move'] * 2 * m.movable()),
+                'items': steps_move.draw_items(rng), 'roles': tag['roles'], 'seed': rng.randint(1, 1 << 30), 'fsync': rng.random() < 0.5}
 
     def fits(self, m, a):
         return all(int(d) in m.ours() for d in a['roles'])
@@ -231,6 +233,8 @@ class PowerCut(Step):
         if wrong:
             raise Finding('contents after a power cut', '\n'.join(wrong[:20]))
         self.adopt(m, a)
+        if a['during'] == 'move':
+            m.moved = set(machine.chunk_tree().chunks)
         m.busy = mounting.resumed()
         # All but the first copy of a super block are written without a flush: the next commit writes them.
         os.utime(MNT)
@@ -247,6 +251,8 @@ class PowerCut(Step):
             return
         if a['during'] == 'tag' and not m.mixed():
             machine.set_roles({int(d): role for d, role in a['roles'].items()}, False)
+        elif a['during'] == 'move':
+            machine.run(*steps_move.start(m, a)[0])
         elif a['during'] == 'balance':
             btrfs('balance', 'start', '--full-balance', MNT)
 
