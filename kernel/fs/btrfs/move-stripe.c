@@ -267,7 +267,7 @@ int btrfs_move_pace(struct btrfs_stripe_move *move, u64 physical)
 	u64 limit = move->args->bytes_per_sec;
 	u64 strip_ns;
 
-	/* Beside others 20 runs: with two seeks of 8 ms and 8 ms of transfer each, half of the time. */
+	/* Beside others 20 runs: two seeks and a transfer of 8 ms each, half of the time. */
 	if (!limit && (btrfs_scrub_makes_way(move->src) || btrfs_scrub_makes_way(move->dst)))
 		limit = 20 * SZ_1M;
 	strip_ns = limit ? div64_u64((u64)BTRFS_STRIPE_LEN * NSEC_PER_SEC, limit) : 0;
