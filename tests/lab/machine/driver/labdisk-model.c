@@ -89,6 +89,7 @@ static void count(struct lm_stats *st, const struct lm_req *r)
 	case LM_WRITE:
 		st->writes++;
 		st->write_bytes += r->len;
+		st->superblocks += r->pos == LM_SUPERBLOCK;
 		break;
 	case LM_DISCARD:
 		st->discards++;

@@ -31,6 +31,7 @@ typedef int64_t s64;
 #define LM_EXTENTS	256
 #define LM_CHANNELS	256
 #define LM_SECTOR	512
+#define LM_SUPERBLOCK	65536	/* where btrfs has its first one */
 #define LM_NEVER	(~(u64)0)
 
 enum lm_kind { LM_HDD, LM_TRACK, LM_SSD, LM_NVME };
@@ -51,7 +52,7 @@ struct lm_stats {
 	u64 reads, writes, flushes, discards, errors;
 	u64 read_bytes, write_bytes, discard_bytes;
 	u64 cache_hits, seeks, seek_ns, rot_ns, media_ns, busy_ns;
-	u64 destages, cache_full, foreign_ns, queue, max_queue;
+	u64 destages, cache_full, foreign_ns, queue, max_queue, superblocks;
 };
 
 struct lm_req {

@@ -244,7 +244,7 @@ size_t lm_print_stats(const struct lm_stats *st, char *buf, size_t size)
 		S(read_bytes), S(write_bytes), S(discard_bytes), S(cache_hits),
 		S(seeks), S(seek_ns), S(rot_ns), S(media_ns), S(busy_ns),
 		S(destages), S(cache_full), S(foreign_ns), S(queue),
-		S(max_queue),
+		S(max_queue), S(superblocks),
 	};
 	size_t n = 0, i;
 
