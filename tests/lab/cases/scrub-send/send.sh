@@ -56,7 +56,10 @@ aged 'more tiny files, hdd' 2.2 hdd tiny:200 0
 # Rewritten between snapshots; and then once more after the one that is sent.
 aged 'tiny files, rewritten, hdd' 2.6 hdd tiny:60 2
 aged 'tiny files, rewritten, 5400 rpm' 2.2 slow tiny:60 2
+# 2.46 to 2.93, by chance of the head: as many seeds as make the median steady.
+three=("${seeds[@]}") seeds=({1..8})
 aged 'tiny files, rewritten before and after, hdd' 2.6 hdd tiny:60 2+
+seeds=("${three[@]}")
 aged 'small files, rewritten before and after, hdd' 3 hdd small:60 3+
 for model in ssd nvme; do
 	aged "tiny files, rewritten, $model" 0.98 $model tiny:25 2
