@@ -99,8 +99,8 @@ measure() {
 	done
 }
 
-# All lines "MECHANISM[,MECHANISM]... DISKS LOAD[/AGE] PROFILE ARGUMENT..." of measurements() that have to do with
-# what is wanted.
+# Measures each line "MECHANISM[,MECHANISM]... DISKS LOAD[/AGE] PROFILE ARGUMENT..." of measurements() that names a
+# wanted mechanism, or both of a wanted pair.
 measure_lines() {
 	local seed model of names arguments
 

@@ -222,6 +222,7 @@ static void discard_extent(struct btrfs_device *device, u64 start, u64 len)
 /* What scrub writes to the source of a replace goes to the target of the move. */
 void btrfs_move_redirect(struct btrfs_stripe_move *move, struct btrfs_io_stripe *stripe, u32 len)
 {
+	ASSERT(stripe->dev == move->src);
 	stripe->dev = move->dst;
 	stripe->physical += move->to - move->from;
 	move->item.copied += len;
