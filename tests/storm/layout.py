@@ -167,7 +167,7 @@ class Layout:
 
     def misplaced_of(self, c, writable):
         ranks = [rank(self.devices[d].role, c.kind) if d in self.devices else 1 for d in c.devids()]
-        bytes_each = c.stripe_bytes() * c.profile.stripes
+        bytes_each = c.stripe_bytes() * len(c.stripes) // len(ranks)   # DUP may be on one device or two
         other = ranks.count(1)
         if other:
             useful = self.useful(c, writable)

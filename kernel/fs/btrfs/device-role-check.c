@@ -214,7 +214,9 @@ static u64 misplaced_bytes(struct btrfs_fs_info *fs_info, const struct btrfs_chu
 
 	btrfs_device_role_profile(fs_info, map->type, &profile);
 	btrfs_device_role_count_chunk(fs_info, map, &chunk);
-	bytes = map->stripe_size * profile.dev_stripes;
+	/* A stripe of DUP may have been moved to a device of its own. */
+	bytes = div_u64(map->stripe_size * map->num_stripes,
+			chunk.first + chunk.other + chunk.excluded);
 	if (chunk.other)
 		chunk.vacant = count_vacant(fs_info, map, bytes, btrfs_role_useful_bytes(&profile));
 	return btrfs_role_misplaced(&chunk, &profile) * bytes;

@@ -45,18 +45,16 @@ void btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info)
 {
 	struct btrfs_fs_devices *fs_devices = fs_info->fs_devices;
 	const bool roles = has_roles(fs_info);
+	const struct btrfs_device *device;
+	struct btrfs_role_sums sums = { 0 };
 
-	if (roles) {
-		struct btrfs_role_sums sums = { 0 };
-		const struct btrfs_device *device;
-
-		list_for_each_entry(device, &fs_devices->alloc_list, dev_alloc_list)
-			add_device(fs_info, device, &sums);
-		sums.shared = sums.roles[0].avail.sum + sums.roles[1].avail.sum +
-			      sums.roles[BTRFS_ROLE_NR].avail.sum;
-		scoped_guard(spinlock, &fs_devices->per_profile_lock)
-			fs_devices->role_sums = sums;
-	}
+	list_for_each_entry(device, &fs_devices->alloc_list, dev_alloc_list)
+		add_device(fs_info, device, &sums);
+	sums.shared = sums.roles[0].avail.sum + sums.roles[1].avail.sum +
+		      sums.roles[BTRFS_ROLE_NR].avail.sum;
+	/* Without roles, too: a missing device may have one, and misplaced stripes. */
+	scoped_guard(spinlock, &fs_devices->per_profile_lock)
+		fs_devices->role_sums = sums;
 	/* For get_placement_class(): what it cached while a mount option changed is wrong. */
 	smp_store_release(&fs_info->roles.generation,
 			  fs_info->roles.generation + (roles != fs_info->roles.in_force));
