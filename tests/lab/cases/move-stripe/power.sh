@@ -11,4 +11,6 @@
 
 prepare_cuts single/single $(lab_disks)
 cut_each "$1" cut 'cut keep' 'cut random'
+end_kind "$1"
 end_cuts
+done_testing
