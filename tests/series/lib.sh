@@ -69,7 +69,7 @@ each_kernel() {
 topics_of() {
 	local topic
 
-	for topic in fixes base roles read-policy scrub-send move-stripe mq-deadline; do
+	for topic in fixes base roles read-policy scrub-send move-stripe superblocks mq-deadline; do
 		[ ! -d "$top/kernel/$1/$topic" ] || echo "$topic"
 	done
 }

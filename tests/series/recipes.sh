@@ -15,7 +15,7 @@ export QUILT_PATCHES=debian/patches QUILTRC=-
 write_patches() {
 	local topic
 	"$top/kernel/ktree" patches "$patches" || return
-	for topic in fixes base roles read-policy scrub-send move-stripe mq-deadline; do
+	for topic in fixes base roles read-policy scrub-send move-stripe superblocks mq-deadline; do
 		"$top/kernel/ktree" --topic "$topic" patches "$patches/$topic" || return
 	done
 }

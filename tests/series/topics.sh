@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Each topic alone on a stock kernel: it builds without a warning, the kernel names it and no other, and the cases of
-# the lab that belong to it pass. `fixes` and `base` add nothing to name, `base` has no case. For the night. KERNELS= and TOPICS= select some.
+# the lab that belong to it pass. `fixes`, `base` and `superblocks` add nothing to name; `base` has no case, those of `superblocks` need roles. For the night. KERNELS= and TOPICS= select some.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 . "$top/tests/series/lib.sh"
@@ -38,7 +38,7 @@ names_itself() {
 	roles) [ "$names" = device_role ] ;;
 	read-policy) [ "$names" = read_policy_roundrobin ] ;;
 	scrub-send) [ "$names" = scrub_send_readahead ] ;;
-	move-stripe) [ "$names" = move_stripe ] ;;
+	move-stripe|superblocks) [ "$names" = move_stripe ] ;;
 	*) [ -z "$names" ] ;;
 	esac
 }
