@@ -2,10 +2,11 @@
 /*
  * Read policies against each other: arrays, workloads, and the table of both.
  *
- *	sim [-s SEEDS] [-f FIRST] [-k KIND] [-d WORDS] [-t] [-r] [ARRAY[/WORKLOAD]...]
+ *	sim [-s SEEDS] [-f FIRST] [-k KIND] [-d WORDS] [-p PID] [-b] [-t] [-r] [ARRAY[/WORKLOAD]...]
  *
  * -k makes all hard disks of a kind, hdd or track, -d changes their model, for example
  * to rpm=5400 or readahead=0, -t traces the reads of roundrobin, -r prints its figures alone.
+ * -p is the process id of the first task with the first seed; -b gives pid its best one of each seed.
  */
 #include <getopt.h>
 #include <math.h>
@@ -236,8 +237,8 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int first_seed = 1, seeds = 5;
-static bool trace, alone;
+static int first_seed = 1, first_pid = 1200, seeds = 5;
+static bool trace, alone, best_pid;
 
 /* One figure for a cell that may have two. */
 static double whole(const struct result *r)
@@ -245,17 +246,16 @@ static double whole(const struct result *r)
 	return r->beside ? sqrt(r->value * r->beside) : r->value;
 }
 
-/* Of pid the best of the numbers that the first task may have. */
+/* Tasks have consecutive process ids; the first is that of the seed, the same for all policies, or with -b the best for pid. */
 static struct result median(const struct array *array, const struct workload *w, enum policy policy)
 {
 	double value[100], beside[100];
 
 	for (int s = 0; s < seeds; s++) {
-		const int tries = policy == PID ? array->layout.copies : 1;
 		struct result best = { };
 
-		for (int k = 0; k < tries; k++) {
-			struct result r = run(array, w, policy, first_seed + s, 1200 + k + (policy == PID ? 0 : s));
+		for (int k = 0; k < (policy == PID && best_pid ? array->layout.copies : 1); k++) {
+			struct result r = run(array, w, policy, first_seed + s, first_pid + s + k);
 
 			if (whole(&r) > whole(&best))
 				best = r;
@@ -312,11 +312,13 @@ int main(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "s:f:k:d:tr")) != -1) {
+	while ((c = getopt(argc, argv, "s:f:k:d:p:btr")) != -1) {
 		if (c == 's')
 			seeds = atoi(optarg);
 		else if (c == 'f')
 			first_seed = atoi(optarg);
+		else if (c == 'p')
+			first_pid = atoi(optarg);
 		else if (c == 'k' && (!strcmp(optarg, "hdd") || !strcmp(optarg, "track")))
 			block_hard_disk = optarg;
 		else if (c == 'd')
@@ -325,6 +327,8 @@ int main(int argc, char **argv)
 			alone = true;
 		else if (c == 't')
 			trace = true;
+		else if (c == 'b')
+			best_pid = true;
 		else
 			return 2;
 	}

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What the read policy is worth in some cells of the simulation, three seeds each: at least so many times `pid` at
-# its best.  `make bench-sim` prints all of them.
+# What the read policy is worth in some cells of the simulation, three seeds each: at least so many times `pid` with
+# the same consecutive process ids.  `make bench-sim` prints all of them.
 . "${top_srcdir:?}/tests/tap.sh"
 
 # cell ARRAY/WORKLOAD TIMES [COLUMN RIVAL]
