@@ -19,6 +19,7 @@
 enum policy array_policy;
 bool array_trace;
 struct btrfs_fs_info fs_info;
+struct btrfs_read_policy_info array_settings = { .rot_nonlocal_inc = 1, .nonlocal_inc_mixed_only = 1 };
 
 static struct array_layout layout;
 static struct btrfs_chunk_map chunks[CHUNKS], meta;
@@ -45,11 +46,8 @@ void array_reset(struct array_layout with, u64 seed, bool cold)
 	memset(leaf_known, !cold, sizeof(leaf_known));
 	for (u32 i = 0; i < LEAVES; i++)
 		where[0][i] = where[1][i] = lm_hash(seed, i) % LEAVES;
-	fs_info.read_policy = (struct btrfs_read_policy_info){
-		.count_load = array_policy == ROUNDROBIN,
-		.rot_nonlocal_inc = 1,
-		.nonlocal_inc_mixed_only = 1,
-	};
+	fs_info.read_policy = array_settings;
+	fs_info.read_policy.count_load = array_policy == ROUNDROBIN;
 }
 
 static int disk_of(const struct btrfs_io_stripe *stripe)

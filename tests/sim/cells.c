@@ -2,11 +2,12 @@
 /*
  * Read policies against each other: arrays, workloads, and the table of both.
  *
- *	sim [-s SEEDS] [-f FIRST] [-k KIND] [-d WORDS] [-p PID] [-b] [-t] [-r] [ARRAY[/WORKLOAD]...]
+ *	sim [-s SEEDS] [-f FIRST] [-k KIND] [-d WORDS] [-p PID] [-n ROT,NONROT] [-b] [-t] [-r] [ARRAY[/WORKLOAD]...]
  *
  * -k makes all hard disks of a kind, hdd or track, -d changes their model, for example
  * to rpm=5400 or readahead=0, -t traces the reads of roundrobin, -r prints its figures alone.
  * -p is the process id of the first task with the first seed; -b gives pid its best one of each seed.
+ * -n sets both penalties, for chunks that are not mixed, too.
  */
 #include <getopt.h>
 #include <math.h>
@@ -312,13 +313,15 @@ int main(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "s:f:k:d:p:btr")) != -1) {
+	while ((c = getopt(argc, argv, "s:f:k:d:p:n:btr")) != -1) {
 		if (c == 's')
 			seeds = atoi(optarg);
 		else if (c == 'f')
 			first_seed = atoi(optarg);
 		else if (c == 'p')
 			first_pid = atoi(optarg);
+		else if (c == 'n' && sscanf(optarg, "%u,%u", &array_settings.rot_nonlocal_inc, &array_settings.nonrot_nonlocal_inc) == 2)
+			array_settings.nonlocal_inc_mixed_only = 0;
 		else if (c == 'k' && (!strcmp(optarg, "hdd") || !strcmp(optarg, "track")))
 			block_hard_disk = optarg;
 		else if (c == 'd')

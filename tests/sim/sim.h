@@ -89,6 +89,8 @@ struct array_layout { int copies; bool raid10; };
 extern enum policy array_policy;
 extern bool array_trace;
 extern struct btrfs_fs_info fs_info;
+/* The penalties of the next arrays. */
+extern struct btrfs_read_policy_info array_settings;
 
 void array_reset(struct array_layout layout, u64 seed, bool cold);
 void array_read(u64 logical, u64 len, void (*end)(struct sim_bio *), void *private, u64 offset);
