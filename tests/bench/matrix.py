@@ -188,19 +188,12 @@ ANNOUNCED = {
     ("2hdd+ssd", "ann8"): ("1843", "2485"),
 }
 
-# Why a goal is missed, where it is.
+# Why a goal is missed, where it is: traces of tests/sim.
 MISSED = {
-    ("3hdd", "rand1-long"): "the file is on two chunks, which `pid` reads from two disks, so that each keeps to an area: half of what "
-                            "nearer heads give",
+    ("3hdd", "seq1-16M"): "a slice is 9 MiB; disks transfer for 76 % of the time, seek for 15 % and wait for 9 %",
+    ("3hdd", "seq1-16M-long"): "the same",
+    ("3hdd-loaded", "seq1-16M"): "slices of up to 9 MiB go to the loaded disk until 0.8 s, and the stream waits for them",
 }
 
 # Why roundrobin is below the best of the others, where it is.
-CAUSES = {
-    ("2hdd", "seq4"): "two on each disk as under `pid`; how often a drive goes from one to the other differs from seed to seed: of nine 0.97",
-    ("2hdd-loaded", "seq1"): "that the disk is busy shows when it is read: one or two turns on it take 0.1 to 0.25 s of 3; "
-                             "half the process numbers read from nothing else under `pid`",
-    ("2hdd", "mix1"): "each has a disk of its own, but about once a second the stream loses 0.1 s; not traced why",
-    ("3hdd", "mix1"): "a trade: the stream keeps to one disk, and the random reads have the other two, 363 IOPS; `least-queue` gives them 287",
-    ("hdd+slow", "seq2"): "each stream has a disk of its own until the one on the fast disk is done; by the shares of the disks the other then needs 0.2 s of 0.7 to use both",
-    ("4hdd", "seq8"): "two on each disk as under `pid`, but when the first disks fall idle at the end, streams that share a disk leave it for the same one; of nine seeds 1.00",
-}
+CAUSES = {}
