@@ -109,6 +109,10 @@ class Preferred(Step):
             return 'says why: %s' % result.out.strip().split('\n')[-1][:100]
         if a.get('method') == 'stripes' and 'cannot be moved by its stripes' in result.out:
             return 'says why not by stripes'
+        # A device that fails takes no stripe.
+        unwritable = re.search(r'to devid (\d+): the device cannot be written', result.out)
+        if unwritable and int(unwritable[1]) in m.failing():
+            return 'says that a device cannot be written'
         few = re.search(r'only (\d+) of \d+ devices can be written to, so they would lose copies', result.out)
         if few and int(few[1]) == len(m.present()):
             return 'says that copies would be lost'

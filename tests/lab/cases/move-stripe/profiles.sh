@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# lab: --mem 1G --disk ssd:size=3G,seed=1 --disk ssd:size=3G,seed=2 --disk ssd:size=3G,seed=3 --disk ssd:size=3G,seed=4 --disk ssd:size=3G,seed=5
+# lab: --mem 1G --disk ssd:size=6G,seed=1 --disk ssd:size=6G,seed=2 --disk ssd:size=6G,seed=3 --disk ssd:size=6G,seed=4 --disk ssd:size=6G,seed=5
 # machines: single/single dup/dup raid0/raid0 raid1/raid1 raid1c3/raid1c3 raid1c4/raid1c4 raid10/raid10 raid5/raid5 raid6/raid6
 #
 # A stripe of each chunk of each profile moves to a device that had none of it: contents, checksums and trees are what they
