@@ -2,8 +2,8 @@
 
 /*
  * A device whose writes have all been flushed needs no flush. It is marked when a flush
- * is sent, and the mark goes when a write ends, before anybody who waits for the write
- * is told. A write that is still on its way does not count: nobody relies on it yet.
+ * is sent. The mark is removed when a write ends, before those who wait for the write
+ * are woken. A write in flight does not count: nothing depends on it yet.
  *
  * A log tree makes only the data of the inodes in it durable. Each inode has a mask of
  * the devices to which its data was written since it was flushed. Who logs the inode

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # lab: --mem 512M --disk hdd:size=1G,seed=1 --disk hdd:size=1G,seed=2 --disk ssd:size=1G,seed=3 --disk ssd:size=1G,seed=4
 #
-# While an SSD fails, so that one superblock less is current, no superblock lags. All are written before a freeze, a
-# remount read-only and an unmount, when a device is added and when metadata goes to a hard disk.
+# When superblocks may not lag: frozen, read-only, unmounted, after a change of the chunk tree, and while the
+# superblock of an SSD cannot be written.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
 . "$(dirname "$0")/lib.sh"

@@ -3,7 +3,7 @@
 # lab: --mem 512M --disk hdd:size=1G,seed=1,volatile=1 --disk hdd:size=1G,seed=2,volatile=1 --disk ssd:size=1G,seed=3,volatile=1 --disk ssd:size=1G,seed=4,volatile=1
 # machines: cut random
 #
-# The power is cut at 20 writes of syncs, each in another load; what was not flushed is lost, or some of it is. All that was
+# The power is cut after each kind of sync, and in the middle of 20 loads; what was not flushed is lost, or some of it. All that was
 # synced is there, and superblocks that lag are older than others.
 [ -n "${LAB_LIB:-}" ] || . "$(dirname "$0")/../host.sh"
 . "$LAB_LIB"
