@@ -320,10 +320,10 @@ class Fill(FileStep):
         for kind in now.profiles('metadata'):
             if now.space('metadata', kind, writable) == 0:
                 return
-        # A lower bound for RAID10 where one device of a rank is larger than the others of it.
+        # One device of a rank is larger than the others of it can match.  For RAID10 df is a lower bound then.
         sizes = [[v.total for d, v in now.devices.items() if d in writable and layout.rank(v.role, 'data') == rank]
                  for rank in (0, 1)]
-        uneven = [2 * max(rank, default=0) > sum(rank) for rank in sizes]
+        uneven = [max(2, layout.PROFILES[profile].copies) * max(rank, default=0) > sum(rank) for rank in sizes]
         if profile == 'raid10' and said < got and any(uneven):
             return
         data = [c for c in now.chunks.values() if c.kind == 'data']
