@@ -108,12 +108,14 @@ static struct btrfs_rr_slot *btrfs_rr_own_slot(const struct btrfs_rr_pick *pick,
 	return &btrfs_rr_load(pick, m)->slots[m->slot];
 }
 
-/* What remains of the lease in ticks, 0 if there is none. */
-static u32 btrfs_rr_lease(const struct btrfs_rr_pick *pick, const struct btrfs_rr_slot *slot)
+/* What remains of the lease in ticks, 0 if there is none.  It does not end while a read is late. */
+static u32 btrfs_rr_lease(const struct btrfs_rr_pick *pick, const struct btrfs_rr_mirror *m, int s)
 {
-	const u32 left = READ_ONCE(slot->until) - (u32)(pick->now_ns >> TICK_SHIFT);
+	const struct btrfs_read_load *load = btrfs_rr_load(pick, m);
+	const u64 ns = m->wait ? READ_ONCE(load->since_ns) + m->speed.seek_ns : ~0ULL;
+	const u32 left = READ_ONCE(load->slots[s].until) - (min(ns, pick->now_ns) >> TICK_SHIFT);
 
-	return READ_ONCE(slot->pid) && left <= BIT(20) ? left : 0;
+	return READ_ONCE(load->slots[s].pid) && left <= BIT(20) ? left : 0;
 }
 
 /* Would the loss of its place cost the task a whole seek? */
@@ -183,11 +185,12 @@ static u32 btrfs_rr_share(const struct btrfs_rr_pick *pick, u32 pid)
 {
 	u32 nr = 0;
 
-	for (int i = 0; i < BTRFS_RR_SLOTS * pick->nr; i++) {
-		const struct btrfs_rr_slot *slot = &btrfs_rr_load(pick,
-			&pick->mirrors[i / BTRFS_RR_SLOTS])->slots[i % BTRFS_RR_SLOTS];
+	for (int i = 0; i < pick->nr; i++) {
+		const struct btrfs_rr_mirror *m = &pick->mirrors[i];
+		const struct btrfs_rr_slot *slots = btrfs_rr_load(pick, m)->slots;
 
-		nr += READ_ONCE(slot->pid) == pid && btrfs_rr_lease(pick, slot);
+		for (int s = 0; s < BTRFS_RR_SLOTS; s++)
+			nr += READ_ONCE(slots[s].pid) == pid && btrfs_rr_lease(pick, m, s);
 	}
 	return 12 / max(nr, 1U);
 }
@@ -200,7 +203,7 @@ static noinline void btrfs_rr_add_harm(struct btrfs_rr_pick *pick, struct btrfs_
 	for (int s = 0; s < BTRFS_RR_SLOTS; s++) {
 		const struct btrfs_rr_slot *slot = &btrfs_rr_load(pick, m)->slots[s];
 
-		if (!btrfs_rr_lease(pick, slot))
+		if (!btrfs_rr_lease(pick, m, s))
 			continue;
 		if (s == m->slot) {
 			pick->stream |= btrfs_rr_is_stream(slot, m);
@@ -223,7 +226,7 @@ static noinline int btrfs_rr_find_place(const struct btrfs_rr_pick *pick)
 
 	for (int i = 0; i < pick->nr; i++) {
 		const struct btrfs_rr_mirror *m = &pick->mirrors[i];
-		u64 rank = m->slot >= 0 ? btrfs_rr_lease(pick, btrfs_rr_own_slot(pick, m)) : 0;
+		u64 rank = m->slot >= 0 ? btrfs_rr_lease(pick, m, m->slot) : 0;
 
 		if (pick->data && m->cont)
 			rank |= BIT_ULL(32) << (m->slot >= 0);
@@ -237,21 +240,20 @@ static noinline int btrfs_rr_find_place(const struct btrfs_rr_pick *pick)
 
 /*
  * A stream that is alone reads in time slices: while it has a slice of data in flight on one disk
- * the next one seeks.  Its slice is what it has in flight, divided by the disks that then wait for
- * nothing, a little less or its end would fall on that of a window, but at least 1.5 seeks.
+ * the next one seeks.  Its slice is what it has in flight, divided by the other disks that are free
+ * (no stream, no load from outside), less a little or it ends as a window does, at least 1.5 seeks.
  */
 static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 {
 	const struct btrfs_rr_mirror *on = &pick->mirrors[pick->on];
 	const struct btrfs_rr_slot *slot = btrfs_rr_own_slot(pick, on);
 	const u32 since = READ_ONCE(slot->since);
-	u32 units = btrfs_rr_units(pick->len);
-	u32 seek_ns = on->speed.seek_ns, nr_free = 0;
+	u32 units = btrfs_rr_units(pick->len), seek_ns = on->speed.seek_ns, nr_free = 0;
 
 	for (int i = 0; i < pick->nr; i++) {
 		const struct btrfs_rr_mirror *m = &pick->mirrors[i];
 
-		if (m->streams)
+		if (m->streams || m->speed.seek_ns / 4 > on->speed.seek_ns)
 			continue;
 		units += btrfs_rr_units(btrfs_read_in_flight(btrfs_rr_load(pick, m)));
 		if (m->speed.rot)
@@ -373,7 +375,7 @@ static struct btrfs_rr_slot *btrfs_rr_take_slot(const struct btrfs_rr_pick *pick
 		return btrfs_rr_own_slot(pick, m);
 	for (int s = 0; pick->data && s < BTRFS_RR_SLOTS; s++) {
 		struct btrfs_rr_slot *slot = &btrfs_rr_load(pick, m)->slots[s];
-		const u32 run = btrfs_rr_lease(pick, slot) ? READ_ONCE(slot->run) : 0;
+		const u32 run = btrfs_rr_lease(pick, m, s) ? READ_ONCE(slot->run) : 0;
 
 		if (run < least) {
 			least = run;
@@ -393,8 +395,8 @@ static noinline void btrfs_rr_take_lease(const struct btrfs_rr_pick *pick, int b
 	const u64 last_end = READ_ONCE(btrfs_rr_load(pick, m)->last_end);
 	const u32 page = btrfs_rr_pos(pick, m) >> PAGE_SHIFT;
 	const u32 units = btrfs_rr_units(pick->len);
-	const bool stays = best == pick->on && m->cont;
-	u64 lease;
+	const u64 lease = ((u64)m->wait << COST_SHIFT) + m->speed.seek_ns +
+			  btrfs_read_transfer_ns(pick->len, m->speed.unit_ns);
 	u32 run;
 
 	if (!slot)
@@ -406,15 +408,13 @@ static noinline void btrfs_rr_take_lease(const struct btrfs_rr_pick *pick, int b
 			run -= run / (2 + pick->map->num_stripes / pick->nr);
 		run = (run ?: pick->run / 2) + units;
 		/* One read tells whether a guess was right, then the slice is over. */
-		WRITE_ONCE(slot->since, stays ? min(READ_ONCE(slot->since) + units, U16_MAX) :
-						m->guess ? U16_MAX : units);
+		WRITE_ONCE(slot->since, best != pick->on || !m->cont ? m->guess ? U16_MAX : units :
+			   min(READ_ONCE(slot->since) + units, U16_MAX));
 		WRITE_ONCE(slot->window, pick->window);
 		WRITE_ONCE(slot->run, min_t(u32, run, U8_MAX));
 		WRITE_ONCE(slot->next, page + (pick->len >> PAGE_SHIFT));
 	}
 	/* Until it should be done, and as long again; to wait longer costs more than its place. */
-	lease = ((u64)m->wait << COST_SHIFT) + m->speed.seek_ns +
-		btrfs_read_transfer_ns(pick->len, m->speed.unit_ns);
 	WRITE_ONCE(slot->until, (pick->now_ns + 2 * lease) >> TICK_SHIFT);
 }
 
