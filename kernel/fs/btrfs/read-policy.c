@@ -68,7 +68,7 @@ struct btrfs_rr_pick {
 	/* Bytes of the read, and units of a whole slice on a disk, 0 if it has none. */
 	u32 len;
 	u32 slice;
-	u32 leave, least_wait, soonest;
+	u32 leave, least_wait;
 	u32 pid;
 	/* The mirror that the task is on, or -1. */
 	s8 on;
@@ -241,7 +241,8 @@ static noinline int btrfs_rr_find_place(const struct btrfs_rr_pick *pick)
 /*
  * A stream that is alone reads in time slices: while it has a slice of data in flight on one disk
  * the next one seeks.  Its slice is what it has in flight, divided by the other disks that are free
- * (no stream, no load from outside), less a little or it ends as a window does, at least 1.5 seeks.
+ * of tasks and of load from outside, a little less or it would end as a window does, but at least
+ * 1.5 seeks.
  */
 static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 {
@@ -253,7 +254,7 @@ static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 	for (int i = 0; i < pick->nr; i++) {
 		const struct btrfs_rr_mirror *m = &pick->mirrors[i];
 
-		if (m->streams || m->speed.seek_ns / 4 > on->speed.seek_ns)
+		if ((m->others && m != on) || m->speed.seek_ns / 4 > on->speed.seek_ns)
 			continue;
 		units += btrfs_rr_units(btrfs_read_in_flight(btrfs_rr_load(pick, m)));
 		if (m->speed.rot)
@@ -290,22 +291,22 @@ static u32 btrfs_rr_total(const struct btrfs_rr_pick *pick, int i)
 	/* Slices are compared as a whole. */
 	const u64 bytes = pick->slice && pick->nr_rot == pick->nr ?
 			  (u64)pick->slice << BTRFS_READ_UNIT_SHIFT : pick->len;
+	const u64 transfer_ns = btrfs_read_transfer_ns(bytes, m->speed.unit_ns);
 	const u32 seek = btrfs_rr_cost(m->speed.seek_ns);
 	/* A long seek delays all who wait there; if reads wait everywhere, no disk goes idle. */
 	const u32 ways = RANDOM_WAY + RANDOM_WAY * pick->least_wait / seek;
 	u64 own = btrfs_read_access_ns(&m->speed, last_end, pos, pick->len);
-	/* If a full seek elsewhere is done sooner, a place near the head is worth nothing. */
-	bool late = pick->data && m->wait + btrfs_rr_cost(own) > pick->soonest + pick->least_wait;
 
 	if (own && m->speed.rot && !pick->stream)
-		own += (ways - 1) * (own - (late ? 0 : m->speed.seek_ns / 2));
+		own += (ways - 1) * (own - m->speed.seek_ns / 2);
 	if (last_end != pos)
 		own += btrfs_rr_penalty_ns(pick, m);
 	/* A new task goes by its number, unless a queue is longer by a stream's and the least. */
 	if (pick->on < 0 && pick->nr_rot == pick->nr)
 		return (m->wait + m->harm) / (4 * seek + pick->least_wait);
+	/* Who waits can read elsewhere: after a seek in flight there, a seek, and one back. */
 	if (!btrfs_read_is_single(&m->speed, bytes))
-		own += (1 + m->others) * btrfs_read_transfer_ns(bytes, m->speed.unit_ns);
+		own += transfer_ns + m->others * min(transfer_ns, 3ULL * m->speed.seek_ns);
 	return m->wait + m->harm + btrfs_rr_cost(own) + (i == pick->on ? 0 : pick->leave);
 }
 
@@ -426,7 +427,6 @@ static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 
 	pick->least_streams = U8_MAX;
 	pick->least_wait = U32_MAX;
-	pick->soonest = U32_MAX;
 	for (int i = 0; i < pick->nr; i++) {
 		struct btrfs_rr_mirror *m = &pick->mirrors[i];
 
@@ -439,7 +439,6 @@ static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 			m->streams = U8_MAX;
 		pick->least_streams = min(pick->least_streams, m->streams);
 		pick->least_wait = min(pick->least_wait, m->wait);
-		pick->soonest = min(pick->soonest, m->wait + btrfs_rr_cost(m->speed.seek_ns));
 	}
 	pick->on = btrfs_rr_find_place(pick);
 	on = pick->on >= 0 ? &pick->mirrors[pick->on] : NULL;
