@@ -190,25 +190,38 @@ class Layout:
                     if d in self.devices and rank(self.devices[d].role, c.kind) == 0)
         return min({'data': 256 << 20, 'metadata': 64 << 20, 'system': 32 << 20}[c.kind], first // 10) * c.profile.stripes
 
+    def widest(self, p, free):
+        """Devices of the next chunk, most free first, if there is space for a unit on enough of them."""
+        order = sorted((d for d in free if free[d] >= UNIT * p.stripes), key=lambda d: -free[d])
+        width = len(order) - len(order) % p.step if p.striped else p.step
+        return order[:width] if width and len(order) >= max(width, p.least) else []
+
+    def free(self, kind, writable, less=()):
+        return {d: max(0, self.devices[d].free() - RESERVED) for d in writable
+                if d in self.devices and d not in less and
+                rank(self.devices[d].role, kind) is not None}
+
+    def largest(self, kind, profile, writable):
+        """Bytes that one new chunk of the kind can have at most, whatever bounds its share of the size."""
+        p = PROFILES[profile]
+        free = self.free(kind, writable)
+        use = self.widest(p, free)
+        return free[use[-1]] * (len(use) * p.stripes - p.parity) // (p.copies * p.stripes) if use else 0
+
     def space(self, kind, profile, writable, less=()):
         """Bytes of new chunks of the kind that fit, by a plain simulation."""
         p = PROFILES[profile]
-        free = {d: max(0, self.devices[d].free() - RESERVED) for d in writable
-                if d in self.devices and d not in less and
-                rank(self.devices[d].role, kind) is not None}
+        free = self.free(kind, writable, less)
         total = 0
         for _ in range(400):
-            order = sorted((d for d in free if free[d] >= UNIT * p.stripes),
-                           key=lambda d: -free[d])
-            width = len(order) - len(order) % p.step if p.striped else p.step
-            if len(order) < max(width, p.least) or not width:
+            use = self.widest(p, free)
+            if not use:
                 return total
-            use = order[:width]
             piece = min(free[use[-1]] // p.stripes, 256 << 20)
             piece = max(UNIT, min(piece, max(piece // 4, 16 << 20)) // UNIT * UNIT)
             for d in use:
                 free[d] -= piece * p.stripes
-            total += piece * (width * p.stripes - p.parity) // p.copies
+            total += piece * (len(use) * p.stripes - p.parity) // p.copies
         return total
 
 

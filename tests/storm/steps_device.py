@@ -77,6 +77,10 @@ def short_of_space(m, before):
     first = sum(size for d, size in sizes.items() if layout.rank(now.devices[d].role, 'data') == 0)
     if first // 10 < 256 * MIB <= sum(sizes.values()) // 10:
         return 'roles make no chunk that holds the largest extent'
+    for kind in 'data', 'mixed':
+        extent = min(256 * MIB, max((c.length for c in before.chunks.values() if c.kind == kind), default=0))
+        if any(now.largest(kind, p, m.present()) < extent for p in now.profiles(kind)):
+            return 'no chunk that fits holds the largest extent'
     return writable_kinds(m, before)
 
 

@@ -51,4 +51,10 @@ all=$(find kernel -type f ! -path 'kernel/*/move-stripe/*' ! -path 'kernel/*/sup
 	! -name 'lagging-super.[ch]' ! -name 'device-flush.[ch]' -exec cat {} + | wc -l)
 [ "$all" -gt 5000 ] && [ "$all" -le 20000 ]
 result $? "kernel/ without move-stripe and superblocks has $all of 20000 lines"
+wide=$(for file in kernel/fs/btrfs/*.[ch]; do
+	expand "$file" | awk -v file="$file" 'length > 100 && !/"/ { print "# " file ":" NR }'
+done)
+printf %s "${wide:+$wide$'\n'}"
+[ -z "$wide" ]
+result $? 'lines of kernel/fs/btrfs are at most 100 columns wide'
 done_testing

@@ -8,7 +8,7 @@
  *
  *	wait	what is in flight there: seeks * S + bytes * X
  *	own	seek from the end of what was sent last, and transfer
- *	harm	for each other task with a lease: 2 * S or its run, if less, and our transfer, up to 3 * S
+ *	harm	for each other task with a lease: 2 * S or its run, and our transfer, up to 3 * S
  *	leave	what remains of our own slice on the device that we go on from
  *
  * S, the time of a seek, and X, the time to transfer a unit, are learnt from the requests that
