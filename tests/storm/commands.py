@@ -4,6 +4,7 @@
 import collections
 import glob
 import json
+import math
 import os
 import queue
 import random
@@ -29,7 +30,7 @@ def parser(argparse):
     one.add_argument('--seed', type=int, required=True)
     many = commands.add_parser('loop', help='run histories for a time')
     for command in (many, small_check):
-        command.add_argument('--minutes', type=float, default=5)
+        command.add_argument('--minutes', type=float, help='end after so long (5; unbounded with --histories)')
         command.add_argument('--seed', type=int, help='the first seed; fresh unless given')
         command.add_argument('--jobs', type=int, default=2)
         command.add_argument('--histories', type=int, default=0, help='end after so many')
@@ -156,7 +157,8 @@ def check(args, options):
 def loop(args, options, records=()):
     first = args.seed if args.seed is not None else random.SystemRandom().randrange(1 << 31)
     print('# storm: the first seed is %d, the kernel %s' % (first, options.kernel), flush=True)
-    end = time.monotonic() + args.minutes * 60
+    minutes = args.minutes or (math.inf if args.histories else 5)
+    end = time.monotonic() + minutes * 60
     seeds, lock, records, broken = queue.Queue(), threading.Lock(), list(records), []
     first_only = getattr(args, 'first', False)
     for n in range(args.histories or 100000):
