@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "sim.h"
 
 static int number, failed;
@@ -168,30 +169,44 @@ static void metadata(void)
 }
 
 /* A stream that is alone: how much goes to one disk before the next, all of it in flight. */
-static void turns(void)
+static u64 turns(const struct btrfs_chunk_map *map, u64 slice[8])
 {
-	struct btrfs_chunk_map map;
-	u64 at = 0, begin = 0, slice[8] = { };
+	u64 at = 0, begin = 0, least = ~0ULL;
 	int last = -1, n = 0;
-	bool whole = true;
 
-	fresh(5, 3, "hhh");
-	map = map_of(3, BTRFS_BLOCK_GROUP_DATA);
 	while (n < 8) {
 		u64 len = SZ_1M;
-		int i = pick(&map, at, &len);
+		int i = pick(map, at, &len);
 
-		charge(&map, i, at, len);
+		charge(map, i, at, len);
 		if (i != last && last >= 0) {
-			slice[n++] = at - begin;
+			slice[n] = at - begin;
+			least = min(least, slice[n++]);
 			begin = at;
 		}
 		last = i;
 		at += len;
 	}
-	for (n = 0; n < 8; n++)
-		whole &= slice[n] >= 2 * SIM_MIB;
-	ok(whole, "a stream that is alone takes turns, each worth its seeks");
+	return least;
+}
+
+static void alone(void)
+{
+	struct btrfs_chunk_map map;
+	u64 three[8], two[8];
+
+	fresh(5, 3, "hhh");
+	map = map_of(3, BTRFS_BLOCK_GROUP_DATA);
+	ok(turns(&map, three) >= 2 * SIM_MIB, "a stream that is alone takes turns, each worth its seeks");
+	fresh(5, 2, "hh");
+	map = map_of(2, BTRFS_BLOCK_GROUP_DATA);
+	turns(&map, two);
+	fresh(5, 3, "hhh");
+	map = map_of(3, BTRFS_BLOCK_GROUP_DATA);
+	charge(&map, 0, 900 * SIM_MIB, SIM_MIB);
+	sim_now += 2 * NSEC_PER_SEC;
+	turns(&map, three);
+	ok(!memcmp(two, three, sizeof(two)), "turns are as long as without it beside a disk that answers nothing");
 }
 
 /* What our task reads from here, all in flight or done: which disks it uses, and the one of its last piece. */
@@ -200,7 +215,7 @@ static u32 stream(const struct btrfs_chunk_map *map, u64 from, u64 bytes, bool i
 	u32 used = 0;
 
 	for (u64 at = from, len; at < from + bytes; at += len) {
-		len = SZ_1M;
+		len = min_t(u64, SZ_1M, from + bytes - at);
 		*last = pick(map, at, &len);
 		if (in_flight)
 			charge(map, *last, at, len);
@@ -225,6 +240,21 @@ static void others_harm(void)
 		apart &= first != second;
 	}
 	ok(apart, "who comes second leaves the disk of a stream alone, even without load");
+}
+
+/* Another task has this on the first disk, in flight for so long; which disks does a stream use? */
+static u32 used_beside(u64 bytes, u64 ns)
+{
+	struct btrfs_chunk_map map;
+	int last;
+
+	fresh(6, 2, "hh");
+	map = map_of(2, BTRFS_BLOCK_GROUP_DATA);
+	if (stream(&map, 0, bytes, true, &last) != BIT(0))
+		return 0;
+	sim_now += ns;
+	me.pid = 7;
+	return stream(&map, 300 * SIM_MIB, 24 * SIM_MIB, true, &last);
 }
 
 /* The slots are kept while a device rests, and ticks wrap after three days. */
@@ -526,8 +556,10 @@ int main(void)
 	new_tasks();
 	nearest_head();
 	metadata();
-	turns();
+	alone();
 	others_harm();
+	ok(used_beside(SZ_2M, 70 * NSEC_PER_MSEC) == BIT(1), "a lease does not end while its disk is late");
+	ok(used_beside(4096, 0) == 3, "a stream may use the disk of a small reader, who can read elsewhere");
 	old_leases();
 	many_stripes();
 	replaced();

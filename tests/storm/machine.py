@@ -183,6 +183,10 @@ def sysfs(uuid):
     return '/sys/fs/btrfs/' + uuid
 
 
+def lagging(uuid):
+    return sysfs(uuid) + '/allocation/lagging_superblocks'
+
+
 def roles(uuid):
     """Devid to role, as sysfs shows it."""
     found = {}

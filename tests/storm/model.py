@@ -9,7 +9,7 @@ import layout
 import machine
 
 STATE = ('slots', 'devs', 'mount', 'subvols', 'ballast', 'count', 'uuid', 'busy', 'damaged',
-         'policy', 'swap', 'quota', 'full', 'stranded', 'cancelled')
+         'policy', 'swap', 'quota', 'full', 'stranded', 'cancelled', 'lag')
 
 
 class Model:
@@ -23,7 +23,7 @@ class Model:
         self.busy = ''          # paused: a balance is
         self.damaged = False    # a device has missed writes
         self.policy, self.swap, self.quota = 'pid', '', array.get('quota', '')
-        self.full = False
+        self.full = self.lag = False
         # The stock kernel may keep a request to cancel a removal, and refuse balance.
         self.cancelled = False
         self.stranded = False   # the roles in force were forced onto too few devices

@@ -49,6 +49,8 @@ def mount(m, opts):
     if result.status == 0:
         m.mount = {'opts': opts, 'ro': False}
         m.cancelled = False
+        if m.lag and not m.stock():
+            machine.write(machine.lagging(m.uuid), '1')
         if m.busy:
             m.busy = resumed()
     return result

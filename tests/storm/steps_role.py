@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Steps that set roles and the read policy.
+# Steps that set roles, the read policy and the switch of lagging superblocks.
 import errno
+import os
 
 import layout
 import machine
@@ -93,6 +94,24 @@ class Policy(Step):
         m.policy = a['policy']
 
 
+class Lag(Step):
+    """Superblocks of devices without metadata lag, or not; from now on after each mount, too."""
+    name, weight = 'lag', 4
+
+    def choice(self, m):
+        return m.mount and os.path.exists(machine.lagging(m.uuid))
+
+    def draw(self, m, rng):
+        return {'on': rng.random() < 0.8}
+
+    def act(self, m, a):
+        error = machine.write(machine.lagging(m.uuid), str(int(a['on'])))
+        return Result(error, errno.errorcode.get(error, ''), nothing=m.lag == a['on'])
+
+    def effect(self, m, a, result):
+        m.lag = a['on']
+
+
 class Show(Step):
     """What only reads: it must work at any time."""
     name, weight, needs = 'show', 2, ()
@@ -109,4 +128,4 @@ class Show(Step):
         return result
 
 
-STEPS = [Tag(), SysfsRole(), Policy(), Show()]
+STEPS = [Tag(), SysfsRole(), Policy(), Lag(), Show()]

@@ -40,6 +40,9 @@ static inline struct btrfs_inode *btrfs_iget_inode(u64 ino, struct btrfs_root *r
 #define BTRFS_FEATURE_INCOMPAT_REMAP_TREE	0
 #endif
 
+/* Outside of a commit, and of all devices. */
+#define write_all_supers(info, trans)	write_all_supers(info, BTRFS_SUPER_MIRROR_MAX)
+
 /* The older page_cache_ra_unbounded() takes the lock. */
 #define filemap_invalidate_lock_shared(mapping)		((void)(mapping))
 #define filemap_invalidate_unlock_shared(mapping)	((void)(mapping))

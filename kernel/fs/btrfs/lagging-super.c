@@ -19,6 +19,7 @@
 #include "fs.h"
 #include "lagging-super.h"
 #include "volumes.h"
+#include "compat.h"
 
 /*
  * Find the devices that have no stripe of metadata or system chunks. What the running
@@ -47,8 +48,8 @@ static void find_devices_without_metadata(struct btrfs_fs_info *fs_info)
 }
 
 /*
- * Choose the devices whose superblocks are not written now. @max_mirrors is that of
- * write_all_supers().
+ * Choose the devices whose superblocks are not written now. @max_mirrors: 0 in the commit
+ * of a transaction, 1 in that of a log, BTRFS_SUPER_MIRROR_MAX if all are to be written.
  *
  * Return their number.
  */
@@ -95,7 +96,7 @@ int btrfs_write_lagging_supers(struct btrfs_fs_info *fs_info)
 		list_for_each_entry(device, &fs_info->fs_devices->devices, dev_list)
 			lags |= btrfs_super_lags(device);
 	}
-	return lags ? write_all_supers(fs_info, BTRFS_SUPER_MIRROR_MAX) : 0;
+	return lags ? write_all_supers(fs_info, NULL) : 0;
 }
 
 int btrfs_set_lagging_supers(struct btrfs_fs_info *fs_info, bool on)

@@ -254,7 +254,7 @@ static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 	for (int i = 0; i < pick->nr; i++) {
 		const struct btrfs_rr_mirror *m = &pick->mirrors[i];
 
-		if ((m->others && m != on) || m->speed.seek_ns / 4 > on->speed.seek_ns)
+		if ((m->others + m->streams && m != on) || m->speed.seek_ns / 4 > on->speed.seek_ns)
 			continue;
 		units += btrfs_rr_units(btrfs_read_in_flight(btrfs_rr_load(pick, m)));
 		if (m->speed.rot)

@@ -104,4 +104,6 @@ end_cuts() {
 	try scrub lab_scrub
 	try unmount umount "$LAB_MNT"
 	try 'btrfs check' btrfs check --check-data-csum /dev/labda
+	# Or the next one, with the same UUID on one device, would be taken for a copy of it and get a temporary fsid.
+	btrfs device scan --forget
 }
