@@ -256,19 +256,6 @@ static bool offers(struct btrfs_policy_fs *fs, const char *policy)
 	return found;
 }
 
-/* Propose @value for a setting of the file system unless it is that already. */
-static int want(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *suggestion,
-		const char *setting,
-		const char *value, const char *reason)
-{
-	_cleanup_free_ char *now = NULL;
-	int ret = btrfs_policy_setting_get(fs, setting, 0, &now);
-
-	if (ret == -EOPNOTSUPP || (!ret && !strcmp(now, value)))
-		return 0;
-	return ret ? ret : propose(suggestion, setting, NULL, now, value, strdup(reason));
-}
-
 /* One stream is read from several mirrors only as far as it is read ahead. */
 static int want_readahead(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *suggestion)
 {
@@ -294,7 +281,7 @@ static int want_readahead(struct btrfs_policy_fs *fs, struct btrfs_policy_sugges
 
 static int suggest_reads(struct btrfs_policy_fs *fs, struct btrfs_policy_suggestion *suggestion)
 {
-	_cleanup_free_ char *reason = NULL;
+	_cleanup_free_ char *now = NULL;
 	int ret;
 
 	if (!suggestion->mirrored)
@@ -304,18 +291,11 @@ static int suggest_reads(struct btrfs_policy_fs *fs, struct btrfs_policy_suggest
 		return note(suggestion,
 			    bp_format("no read policy: this kernel does not offer 'roundrobin'; %s",
 				      btrfs_policy_capability_find(fs, "roundrobin")->advice));
-	reason = bp_format("%s is read from the mirror that is free and near, not by process id",
-			   suggestion->mirrored->name);
-	if (!reason)
-		return bp_nomem(fs);
-	ret = want(fs, suggestion, "read-policy", "roundrobin", reason);
-	if (!suggestion->fast || !suggestion->slow || !bp_capable(fs, "penalties"))
-		return ret ? ret : want_readahead(fs, suggestion);
-	if (!ret)
-		ret = want(fs, suggestion, "rot-penalty", "1", "a seek delays the read");
-	if (!ret)
-		ret = want(fs, suggestion, "nonrot-penalty", "0",
-			   "an SSD has no seek time");
+	ret = btrfs_policy_setting_get(fs, "read-policy", 0, &now);
+	if (!ret && strcmp(now, "roundrobin"))
+		ret = propose(suggestion, "read-policy", NULL, now, "roundrobin",
+			      bp_format("%s is read from the mirror that is free and near, not by process id",
+					suggestion->mirrored->name));
 	return ret ? ret : want_readahead(fs, suggestion);
 }
 
