@@ -193,6 +193,16 @@ def mend(m):
     return result
 
 
+def held_by_scrubs(m, before):
+    """The scrub of each device makes a block group with parity read-only, and data never overcommits:
+    if they are as many as those of a kind, none that can be written to may be left."""
+    for kind in ('data', 'mixed'):
+        chunks = [c for c in before.chunks.values() if c.kind == kind]
+        if any(c.profile.parity for c in chunks) and len(chunks) <= len(m.present()):
+            return 'scrubs hold all of %s' % kind
+    return None
+
+
 class Scrub(Step):
     name, weight, moves = 'scrub', 4, True
     noise = r'csum failed|i/o error|unable to fixup|fixed up error|bdev .* errs:|checksum error|super block'
@@ -216,7 +226,7 @@ class Scrub(Step):
         if m.damaged and a['ro'] and 'no errors found' not in result.out:
             return 'damage, read-only'
         if no_space(result):    # block groups with parity must become read-only
-            return short_of_space(m, before) or (m.full and 'full') or None
+            return short_of_space(m, before) or (m.full and 'full') or held_by_scrubs(m, before)
         # The stock kernel compares the fsid of super and tree blocks of a seed with the new one.
         errors = re.findall(r'(\w+)=\d+', ''.join(re.findall('Error summary:(.*)', result.out)))
         if m.seeds() and a['ro'] and errors and set(errors) <= {'super', 'verify'}:
