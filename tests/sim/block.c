@@ -26,7 +26,7 @@ struct queue {
 	/* What the scheduler has, by age. */
 	struct request *waiting, **end;
 	struct request *slots[LM_SLOTS];
-	u32 busy, allocated, limit, depth;
+	u32 busy, allocated, depth;
 	bool fifo;
 	u64 next_pos;
 	int batch;
@@ -69,7 +69,8 @@ void block_add_disk(const char *spec, const char *model, u64 seed)
 	q->end = &q->waiting;
 	q->depth = d->model->p.queue;
 	q->fifo = d->model->p.kind == LM_NVME;
-	q->limit = q->fifo ? q->depth : 2 * min(q->depth, 128u);
+	d->queue = (struct request_queue){ q->fifo ? q->depth : 2 * min(q->depth, 128u), MAX_BYTES };
+	d->bdev.bd_queue = &d->queue;
 }
 
 static bool mergeable(const struct request *rq, const struct sim_bio *bio, u64 pos, u32 len)
@@ -163,7 +164,7 @@ static struct request *get_request(struct sim_bio *bio)
 	struct queue *q = &queues[bio->disk];
 	struct request *rq;
 
-	while (q->allocated >= q->limit) {
+	while (q->allocated >= disks[bio->disk].queue.nr_requests) {
 		/* task_wait() sends what is plugged. */
 		task_wait();
 	}

@@ -83,7 +83,10 @@ u64 ktime_get_ns(void);
 enum { REQ_OP_READ, REQ_OP_WRITE, REQ_RAHEAD = 1 << 19 };
 enum { BIO_REMAPPED, BTRFS_DEV_STATE_MISSING };
 
-struct block_device { bool rot; u64 bd_start_sect; };
+struct request_queue { unsigned long nr_requests; u32 max_bytes; };
+
+struct block_device { bool rot; u64 bd_start_sect; struct request_queue *bd_queue; };
+
 
 struct bio {
 	struct { sector_t bi_sector; u32 bi_size; } bi_iter;
@@ -93,6 +96,8 @@ struct bio {
 };
 
 static inline bool bdev_rot(const struct block_device *bdev) { return bdev->rot; }
+static inline struct request_queue *bdev_get_queue(struct block_device *bdev) { return bdev->bd_queue; }
+static inline u32 queue_max_bytes(struct request_queue *q) { return q->max_bytes; }
 static inline int bio_op(const struct bio *bio) { return bio->bi_opf & 255; }
 static inline bool bio_flagged(const struct bio *bio, int flag) { (void)bio; (void)flag; return false; }
 static inline sector_t bio_end_sector(const struct bio *bio)

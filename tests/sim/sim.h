@@ -61,6 +61,7 @@ struct sim_disk {
 	struct lm_disk *model;
 	struct btrfs_device dev;
 	struct block_device bdev;
+	struct request_queue queue;
 	u64 reads, read_bytes;
 	/* For tests: when the last read of data was sent. */
 	u64 last_sent;
