@@ -190,7 +190,7 @@ ANNOUNCED = {
 
 # Why a goal is missed, where it is: from traces of the choices.
 MISSED = {
-    ("3hdd", "seq1-16M"): "slices of 7/8 of what is in flight give 557, but 3/4 is read from a slow disk after 100 ms",
+    ("3hdd", "seq1-16M"): "longer slices give 557, but leave a disk that becomes slow later than after 100 ms",
     ("3hdd", "seq1-16M-long"): "the same",
 }
 
