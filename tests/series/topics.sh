@@ -21,7 +21,7 @@ cases_of() {
 		printf 'tests/lab/cases/read-policy/%s.sh\n' rr-settings rr-toggle rr-slow rr-degraded rr-devices rr-profiles rr-shares \
 			rr-queue rr-starts rr-switch rr-direct rr-files rr-turns rr-writes roundrobin-speed ;;
 	scrub-send)
-		printf 'tests/lab/cases/scrub-send/%s.sh\n' raid56-alone degraded-reads readonly-reads unmount-readahead raid56-limit partly-used partly-used-parity raid56-unused replace-unused replace-written replace-unread replace-unrepaired replace-trim replace-two-missing parity-repair ;;
+		printf 'tests/lab/cases/scrub-send/%s.sh\n' raid56-alone degraded-reads readonly-reads unmount-readahead read-repair-lost raid56-limit partly-used partly-used-parity raid56-unused replace-unused replace-written replace-unread replace-unrepaired replace-trim replace-two-missing parity-repair ;;
 	move-stripe)
 		printf 'tests/lab/cases/move-stripe/%s.sh\n' profiles refused damage power beside rate stop ;;
 	esac
