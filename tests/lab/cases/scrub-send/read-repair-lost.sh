@@ -18,8 +18,10 @@ lost() {
 		btrfs -q balance start -dconvert=raid1 "$LAB_MNT" || bail_out "$1 KiB: no file system"
 	# Its checksums fill several leaves, so that one can be lost without the root.
 	lab_fill "$LAB_MNT/file" 64
-	sync
-	dd if=/dev/zero of="$LAB_MNT/new" bs=4K count=1 oflag=direct 2>/dev/null
+	lab_drop_caches
+	# Starts to be written, without a commit
+	dd if=/dev/zero of="$LAB_MNT/new" bs=4K count=1 oflag=nocache 2>/dev/null
+	sleep 1
 	for d in "${data[@]}"; do
 		lab_slow "$d" 100000
 	done
@@ -27,7 +29,7 @@ lost() {
 	sleep 1
 	lab_power /dev/labdc cut
 	sync -f "$LAB_MNT" 2>/dev/null
-	is "$(dmesg | grep -c 'Transaction aborted')" "$((++aborted))" "$1 KiB: the commit fails"
+	is "$(dmesg | grep -cE 'Transaction ([0-9]+ )?aborted')" "$((++aborted))" "$1 KiB: the commit fails"
 	for d in "${data[@]}"; do
 		lab_power "$d" cut
 	done
