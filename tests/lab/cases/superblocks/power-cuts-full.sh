@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # lab: --mem 512M --disk hdd:size=1G,seed=1,volatile=1 --disk hdd:size=1G,seed=2,volatile=1 --disk ssd:size=1G,seed=3,volatile=1
 # lab: --disk ssd:size=1G,seed=4,volatile=1 --disk hdd:size=1G,seed=5,volatile=1 --disk ssd:size=1G,seed=6,volatile=1 --timeout 5400
+# lab replace-hdd: --allow WARNING:.*dev-replace.c
+# lab replace-ssd: --allow WARNING:.*dev-replace.c
 # machines: add remove replace-hdd replace-ssd relocate move
 #
 # The power is cut while devices or places of metadata change beside a load that syncs, after each STEP-th write, on a new
