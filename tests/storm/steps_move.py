@@ -197,10 +197,11 @@ class Move(Step):
             return not m.whole()
         if row == 'ENOSPC no-space':
             # Loads make chunks and let others go, so does a system chunk that moves, for its tree blocks,
-            # and a stripe that moves twice is a third place for a while.
-            earlier = [i[:2] for i in items[:items.index(item) + 1]]
-            others = a.get('beside') or a['meanwhile'] == 'balance' or len(set(earlier)) < len(earlier) or any(
-                before.chunks[c].kind == 'system' for c, _ in earlier if c in before.chunks)
+            # and a stripe that moves here and on has a place that is neither in before nor in after.
+            earlier, stripes = items[:items.index(item)], [i[:2] for i in items]
+            passing = any(i[2] == devid and stripes.count(i[:2]) > 1 for i in earlier)
+            others = a.get('beside') or a['meanwhile'] == 'balance' or passing or any(
+                before.chunks[c].kind == 'system' for c, _, _ in [*earlier, item] if c in before.chunks)
             return bool(others) or hole(devid, before, after) < before.chunks[chunk].stripe_bytes()
         if row == 'ENOSPC not-read-only':
             return m.full or short_of_space(m, before)
