@@ -23,7 +23,9 @@ cases_of() {
 	scrub-send)
 		printf 'tests/lab/cases/scrub-send/%s.sh\n' raid56-alone degraded-reads readonly-reads unmount-readahead read-repair-lost raid56-limit partly-used partly-used-parity raid56-unused replace-unused replace-written replace-unread replace-unrepaired replace-trim replace-two-missing parity-repair ;;
 	move-stripe)
-		printf 'tests/lab/cases/move-stripe/%s.sh\n' profiles refused damage power beside rate stop ;;
+		# Not `rate`: without scrub-send a hard disk idles a third of the time while scrub verifies, and data moves at
+		# 187 of 217 MiB/s.
+		printf 'tests/lab/cases/move-stripe/%s.sh\n' profiles refused damage power beside stop ;;
 	esac
 }
 
