@@ -13,6 +13,7 @@ struct set_args {
 	const char *nonrot_penalty;
 	const char *mixed_only;
 	const char *readahead;
+	const char *lagging;
 	bool save;
 };
 
@@ -30,6 +31,9 @@ static const struct option_row set_options[] = {
 	{ .kind = OPTION_TEXT, .name = "readahead", .argument = "SIZE",
 	  .offset = offsetof(struct set_args, readahead),
 	  .help = "set the readahead, in bytes or with the suffix K, M or G" },
+	{ .kind = OPTION_TEXT, .name = "lagging-superblocks", .argument = "yes|no",
+	  .offset = offsetof(struct set_args, lagging),
+	  .help = "leave devices without metadata out of commits" },
 	{ .kind = OPTION_FLAG, .name = "save", .offset = offsetof(struct set_args, save),
 	  .help = "also save the settings for the next mounts" },
 	OPTIONS_END

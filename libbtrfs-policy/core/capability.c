@@ -34,6 +34,8 @@ static const struct btrfs_policy_capability rows[] = {
 	  .help = "penalties of the read policy 'roundrobin'", .advice = GET_KERNEL },
 	{ .name = "readahead", .file = "bdi/read_ahead_kb",
 	  .help = "readahead of the file system", .advice = GET_SYSFS },
+	{ .name = "lagging-superblocks", .file = "allocation/lagging_superblocks",
+	  .help = "commits can leave out devices without metadata", .advice = GET_KERNEL },
 	{ .name = "move-stripe", .file = FEATURES "move_stripe",
 	  .help = "chunks change devices without relocation", .advice = GET_KERNEL },
 	{ .name = "placement-counters", .file = "allocation/metadata/misplaced_bytes",

@@ -67,7 +67,8 @@ const struct btrfs_policy_setting *btrfs_policy_setting_find(const char *name);
  * @devid: device for device settings, 0 for the others
  * @value: receives a text to be freed: for "read-policy" the name alone, with
  *	":parameter" where the kernel has one; for "readahead" bytes in decimal;
- *	for "penalty-mixed-only" "yes" or "no"; for "role" the role on disk,
+ *	for "penalty-mixed-only" and "lagging-superblocks" "yes" or "no"; for
+ *	"role" the role on disk,
  *	whether or not the kernel obeys it
  *
  * Return: 0; -EINVAL unknown setting or a missing or needless device; -ENODEV;

@@ -369,7 +369,8 @@ struct btrfs_policy_capability {
  * @index: from 0
  *
  * Names: "roles-enforced", "roles-set", "roles-atomic", "roundrobin",
- * "read-policy", "penalties", "readahead", "placement-counters".
+ * "read-policy", "penalties", "readahead", "lagging-superblocks",
+ * "move-stripe", "placement-counters".
  *
  * Return: the row, or NULL behind the last one.
  */

@@ -54,6 +54,15 @@ static const struct bp_setting settings[] = {
 		.from_file = bp_value_readahead,
 	},
 	{
+		.pub = { "lagging-superblocks", "lagging superblocks", BTRFS_POLICY_SCOPE_FS,
+			 "allocation/lagging_superblocks", "yes|no",
+			 "leave devices without metadata out of commits",
+			 "lagging-superblocks" },
+		.parse = bp_parse_bool,
+		.to_file = bp_file_bool,
+		.from_file = bp_value_bool,
+	},
+	{
 		.pub = { "role", "role", BTRFS_POLICY_SCOPE_DEVICE, BP_FILE_ROLE,
 			 "data-preferred|metadata-preferred|data-only|metadata-only",
 			 "role of the device in chunk allocation", "roles-set" },

@@ -33,7 +33,7 @@ words() {
 	offered '/mnt :directories' btrfs device policy show /mnt '' &&
 	FAKE=hostile-mount offered ':directories' btrfs device policy show '' &&
 	offered 'text json' btrfs --format '' &&
-	offered 'read-policy rot-penalty nonrot-penalty penalty-mixed-only readahead role' \
+	offered 'read-policy rot-penalty nonrot-penalty penalty-mixed-only readahead lagging-superblocks role' \
 		btrfs device policy get '' &&
 	offered 'policy' btrfs device '' && offered '' btrfs filesystem '' && offered '' btrfs
 }

@@ -51,6 +51,8 @@ changes() {
 		device policy set pid --rot-penalty 7 &&
 	changed "$fs/read_policies/roundrobin_nonlocal_inc_mixed_only=0" \
 		device policy set pid --penalty-mixed-only no &&
+	changed "$fs/allocation/lagging_superblocks=1" \
+		device policy set pid --lagging-superblocks yes &&
 	changed "$fs/bdi/read_ahead_kb=1024" device policy set pid --readahead 1M &&
 	changed "device 2 type 2" device policy tag metadata-only 2 &&
 	changed "device 2 type 3" device policy tag data-only /dev/fake2 /mnt &&

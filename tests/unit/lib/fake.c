@@ -19,6 +19,7 @@ static void add_own_files(struct fake *fake)
 	fake_set_file(fake, FAKE_FSID "/read_policies/roundrobin_rot_nonlocal_inc", "1");
 	fake_set_file(fake, FAKE_FSID "/read_policies/roundrobin_nonrot_nonlocal_inc", "0");
 	fake_set_file(fake, FAKE_FSID "/read_policies/roundrobin_nonlocal_inc_mixed_only", "1");
+	fake_set_file(fake, FAKE_FSID "/allocation/lagging_superblocks", "0");
 }
 
 void fake_init(struct fake *fake, enum fake_kernel kernel)

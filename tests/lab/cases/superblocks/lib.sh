@@ -11,7 +11,7 @@ esac
 
 # lags on|off
 lags() {
-	echo "$1" >"$(lab_sysfs)/allocation/lagging_superblocks"
+	btrfs -q device policy set pid --lagging-superblocks "$1" "$LAB_MNT"
 }
 
 # tiered DATA_DEVICE... -- SSD...: mounts an array, RAID1 metadata on the SSDs alone
