@@ -106,6 +106,7 @@ text() {
 	   Non-rotational penalty:            -
 	   Penalties only in mixed arrays:    -
 	   Readahead:                         -
+	   Lagging superblocks:               -
 
 	Id Path    Type Role                Size Unallocated
 	-- ------- ---- -------------- --------- -----------
