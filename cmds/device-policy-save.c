@@ -106,7 +106,9 @@ static int restore_saved(const struct run *run, struct btrfs_policy_fs *fs, json
 		    btrfs_policy_fs_error(fs));
 	if (ret)
 		return ret == -ENOENT ? STATUS_OK : filesystem_failed(fs, ret);
-	ret = btrfs_policy_apply(fs, request, run->dry_run ? BTRFS_POLICY_DRY_RUN : 0, &changes);
+	/* Who saved them has been asked. */
+	ret = btrfs_policy_apply(fs, request,
+				 BTRFS_POLICY_FORCE | (run->dry_run ? BTRFS_POLICY_DRY_RUN : 0), &changes);
 	if (ret) {
 		why = xstrdup(btrfs_policy_fs_error(fs));
 		btrfs_policy_saved_path(fs, &path);

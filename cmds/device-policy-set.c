@@ -15,6 +15,7 @@ struct set_args {
 	const char *readahead;
 	const char *lagging;
 	bool save;
+	bool force;
 };
 
 /* The name of each option with an argument is the name of the setting. */
@@ -36,6 +37,8 @@ static const struct option_row set_options[] = {
 	  .help = "leave devices without metadata out of commits" },
 	{ .kind = OPTION_FLAG, .name = "save", .offset = offsetof(struct set_args, save),
 	  .help = "also save the settings for the next mounts" },
+	{ .kind = OPTION_FLAG, .name = "force", .offset = offsetof(struct set_args, force),
+	  .help = "let superblocks lag even if /boot is on the file system" },
 	OPTIONS_END
 };
 
@@ -67,17 +70,18 @@ static int cmd_device_policy_set(const struct run *run)
 
 	if (status)
 		return status;
-	return changes_apply(run, fs, request, args->save ? BTRFS_POLICY_SAVE : 0,
-			     "device-policy-set");
+	return changes_apply(run, fs, request,
+			     (args->save ? BTRFS_POLICY_SAVE : 0) |
+			     (args->force ? BTRFS_POLICY_FORCE : 0), "device-policy-set");
 }
 
 static const char *const set_details[] = {
 	"Set how reads of mirrored chunks (RAID1, RAID1C3, RAID1C4, RAID10) spread",
 	"over their devices: 'roundrobin' (needs a kernel that has it), 'pid', or",
-	"another policy that the kernel offers. The setting lasts until the file",
-	"system is unmounted; --save restores it at the next mounts. Prints one line",
-	"for each change, with the value read back from the kernel. Several changes",
-	"are made all or none.",
+	"another policy that the kernel offers; and what reads and commits leave to",
+	"each device. Settings last until the file system is unmounted; --save",
+	"restores them at the next mounts. Prints one line for each change, with the",
+	"value read back from the kernel. Several changes are made all or none.",
 	NULL
 };
 

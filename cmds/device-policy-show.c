@@ -78,7 +78,8 @@ static void set_saved(struct btrfs_policy_fs *fs, struct cell *record)
 	int ret = btrfs_policy_saved_read(fs, &request);
 	/* Are the saved settings in force? */
 	bool in_force = ret == 0 &&
-			!btrfs_policy_apply(fs, request, BTRFS_POLICY_DRY_RUN, &changes);
+			!btrfs_policy_apply(fs, request,
+					    BTRFS_POLICY_DRY_RUN | BTRFS_POLICY_FORCE, &changes);
 
 	for (size_t i = 0; in_force && i < btrfs_policy_changes_count(changes); i++) {
 		const struct btrfs_policy_change *change = btrfs_policy_changes_at(changes, i);

@@ -316,10 +316,10 @@ static const struct option_row suggest_options[] = {
 };
 
 static const char *const suggest_details[] = {
-	"Propose roles, the read policy and readahead from the properties",
-	"of the devices. Shows the reason for each, the capacity of the array before",
-	"and after, and profiles that would no longer find enough devices. Prints the",
-	"commands to run and runs none of them. Roles that have been set are kept.",
+	"Propose roles and settings from the properties of the devices. Shows the",
+	"reason for each, the capacity of the array before and after, and profiles",
+	"that would no longer find enough devices. Prints the commands to run and",
+	"runs none of them. Roles that have been set are kept.",
 	NULL
 };
 

@@ -101,6 +101,17 @@ static int linux_fs_info(void *self, struct btrfs_ioctl_fs_info_args *info)
 	return linux_ioctl(self, BTRFS_IOC_FS_INFO, info);
 }
 
+static int linux_boots(void *self, bool *boots)
+{
+	_cleanup_close_ int fd = open("/boot", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+	struct btrfs_ioctl_fs_info_args ours = {}, theirs = {};
+	int ret = linux_fs_info(self, &ours);
+
+	*boots = fd >= 0 && !ioctl(fd, BTRFS_IOC_FS_INFO, &theirs) &&
+		 !memcmp(ours.fsid, theirs.fsid, sizeof(ours.fsid));
+	return ret;
+}
+
 static int linux_dev_info(void *self, struct btrfs_ioctl_dev_info_args *info)
 {
 	return linux_ioctl(self, BTRFS_IOC_DEV_INFO, info);
@@ -269,6 +280,7 @@ const struct bp_backend bp_backend_linux = {
 	.close = linux_close,
 	.read_only = linux_read_only,
 	.label = linux_label,
+	.boots = linux_boots,
 	.fs_info = linux_fs_info,
 	.dev_info = linux_dev_info,
 	.incompat = linux_incompat,

@@ -39,6 +39,8 @@ struct bp_backend {
 
 	int (*read_only)(void *self, bool *read_only);
 	int (*label)(void *self, char *label, size_t size);
+	/* Is /boot on it? */
+	int (*boots)(void *self, bool *boots);
 	int (*fs_info)(void *self, struct btrfs_ioctl_fs_info_args *info);
 	int (*dev_info)(void *self, struct btrfs_ioctl_dev_info_args *info);
 	/* The superblock's feature flags that older kernels must know: BTRFS_FEATURE_INCOMPAT_*. */

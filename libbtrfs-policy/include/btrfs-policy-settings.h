@@ -133,7 +133,7 @@ int btrfs_policy_request_add(struct btrfs_policy_request *request,
  * BTRFS_POLICY_DRY_RUN: check everything without a change; the changes say what
  *	would be
  * BTRFS_POLICY_FORCE: set roles that leave too few devices for the profiles in
- *	use
+ *	use; let superblocks lag where /boot is
  * BTRFS_POLICY_SAVE: keep settings of the file system for its next mounts too, see
  *	btrfs_policy_saved_path(); it is written, too, or no setting changes
  * BTRFS_POLICY_ENQUEUE: btrfs_policy_device_add() only: wait for another exclusive

@@ -209,6 +209,10 @@ static int check_request(struct btrfs_policy_fs *fs, const struct btrfs_policy_r
 		const struct bp_change *change = &changes->list[i];
 		enum btrfs_policy_role role;
 
+		if (!force && change->setting->check && differs(change))
+			ret = change->setting->check(fs, change->wanted);
+		if (ret)
+			return ret;
 		if (!is_role(change) || !differs(change))
 			continue;
 		btrfs_policy_role_parse(change->wanted, &role);

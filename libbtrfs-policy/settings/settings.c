@@ -7,6 +7,21 @@
 
 #include "settings/settings.h"
 
+/* A boot loader reads one device, maybe one whose superblock lags when the machine crashes. */
+static int check_boot(struct btrfs_policy_fs *fs, const char *value)
+{
+	bool boots = false;
+	int ret = strcmp(value, "yes") ? 0 : fs->ops->boots(fs->backend, &boots);
+
+	if (ret)
+		return bp_failed(fs, ret, "cannot see whether /boot is on '%s'", fs->mount_point);
+	if (!boots)
+		return 0;
+	bp_error(fs, 0, "cannot let superblocks of '%s' lag: /boot is there, and after a crash a boot loader may read an old state; give /boot another file system",
+		 fs->mount_point);
+	return bp_hint(fs, -EINVAL, BTRFS_POLICY_HINT_FORCE);
+}
+
 static const struct bp_setting settings[] = {
 	{
 		.pub = { "read-policy", "read policy", BTRFS_POLICY_SCOPE_FS,
@@ -61,6 +76,7 @@ static const struct bp_setting settings[] = {
 		.parse = bp_parse_bool,
 		.to_file = bp_file_bool,
 		.from_file = bp_value_bool,
+		.check = check_boot,
 	},
 	{
 		.pub = { "role", "role", BTRFS_POLICY_SCOPE_DEVICE, BP_FILE_ROLE,

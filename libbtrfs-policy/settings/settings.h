@@ -18,6 +18,8 @@ struct bp_setting {
 	/* Converts that form to the format of the kernel's file, and back. */
 	char *(*to_file)(const char *value);
 	int (*from_file)(const char *text, char **value);
+	/* Refuses a change that BTRFS_POLICY_FORCE allows; may be NULL. */
+	int (*check)(struct btrfs_policy_fs *fs, const char *value);
 };
 
 const struct bp_setting *bp_setting_find(const char *name);

@@ -299,6 +299,33 @@ static int suggest_reads(struct btrfs_policy_fs *fs, struct btrfs_policy_suggest
 	return ret ? ret : want_readahead(fs, suggestion);
 }
 
+/* ---- Superblocks -------------------------------------------------------- */
+
+/* Commits can leave hard disks out once all copies of metadata are on SSDs. */
+static int suggest_superblocks(struct btrfs_policy_fs *fs,
+			       struct btrfs_policy_suggestion *suggestion)
+{
+	_cleanup_free_ char *now = NULL;
+	bool boots = false;
+	int ret;
+
+	if (fs->info.mixed || !suggestion->slow || !suggestion->metadata ||
+	    suggestion->fast < suggestion->metadata->devs_min ||
+	    !bp_capable(fs, "lagging-superblocks"))
+		return 0;
+	ret = btrfs_policy_setting_get(fs, "lagging-superblocks", 0, &now);
+	if (ret || !strcmp(now, "yes"))
+		return ret;
+	ret = fs->ops->boots(fs->backend, &boots);
+	if (ret)
+		return bp_failed(fs, ret, "cannot see whether /boot is on '%s'", fs->mount_point);
+	if (boots)
+		return note(suggestion,
+			    strdup("commits wait for hard disks too: /boot is here, and a boot loader may need a superblock of each device"));
+	return propose(suggestion, "lagging-superblocks", NULL, now, "yes",
+		       strdup("commits of metadata on SSDs alone need not wait for hard disks"));
+}
+
 /* ---- All of it ---------------------------------------------------------- */
 
 static int add_effects(struct btrfs_policy_suggestion *suggestion,
@@ -339,6 +366,8 @@ BP_PUBLIC int btrfs_policy_suggest(struct btrfs_policy_fs *fs,
 	ret = suggest_roles(fs, new);
 	if (!ret)
 		ret = suggest_reads(fs, new);
+	if (!ret)
+		ret = suggest_superblocks(fs, new);
 	if (!ret)
 		ret = add_effects(new, placement);
 	if (ret == -ENOMEM)

@@ -78,6 +78,15 @@ static int fake_label(void *self, char *label, size_t size)
 	return 0;
 }
 
+static int fake_boots(void *self, bool *boots)
+{
+	struct fake *fake = self;
+
+	FAKE_MAY_FAIL(fake);
+	*boots = fake->boots;
+	return 0;
+}
+
 static int fake_fs_info(void *self, struct btrfs_ioctl_fs_info_args *info)
 {
 	struct fake *fake = self;
@@ -297,6 +306,7 @@ const struct bp_backend fake_backend = {
 	.close = fake_close,
 	.read_only = fake_read_only,
 	.label = fake_label,
+	.boots = fake_boots,
 	.fs_info = fake_fs_info,
 	.dev_info = fake_dev_info,
 	.incompat = fake_incompat,

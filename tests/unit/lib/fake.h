@@ -75,6 +75,7 @@ struct fake {
 	bool zoned;
 	bool ignores_roles;
 	bool no_sysfs; /* a chroot without /sys */
+	bool boots; /* /boot is on it */
 	const char *label;
 	const char *mounts[4];
 	const char *mount_type; /* of "/other" */

@@ -104,6 +104,29 @@ static void grammars(void **state)
 	}
 }
 
+/* Where a boot loader may need them, superblocks lag by force only. */
+static void superblocks_of_boot(void **state)
+{
+	static const struct wanted yes = { "lagging-superblocks", 0, "yes" },
+				   no = { "lagging-superblocks", 0, "no" };
+	struct btrfs_policy_changes *changes = NULL;
+	struct btrfs_policy_fs *fs;
+
+	fake_two_and_two(&fake, FAKE_OURS, DISK_DATA, DISK_DATA);
+	fake.boots = true;
+	fs = fake_open(&fake);
+	assert_int_equal(apply(fs, &yes, 1, 0, &changes), -EINVAL);
+	assert_has(btrfs_policy_fs_error(fs), "/boot is there");
+	assert_int_equal(btrfs_policy_fs_hint(fs), BTRFS_POLICY_HINT_FORCE);
+	check_value(fs, "lagging-superblocks", 0, "no");
+	assert_int_equal(apply(fs, &no, 1, 0, &changes), 0);
+	btrfs_policy_changes_free(changes);
+	assert_int_equal(apply(fs, &yes, 1, BTRFS_POLICY_FORCE, &changes), 0);
+	check_value(fs, "lagging-superblocks", 0, "yes");
+	btrfs_policy_changes_free(changes);
+	btrfs_policy_fs_unref(fs);
+}
+
 static void words_on_offer(void **state)
 {
 	struct btrfs_policy_fs *fs = fake_open(&fake);
@@ -517,6 +540,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(grammars),
+		cmocka_unit_test(superblocks_of_boot),
 		cmocka_unit_test_setup(words_on_offer, setup),
 		cmocka_unit_test_setup(rows_are_complete, setup),
 		cmocka_unit_test_setup(several_changes, setup),

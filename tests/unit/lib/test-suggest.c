@@ -173,6 +173,25 @@ static void what_is_set_is_left_alone(void **state)
 	btrfs_policy_suggestion_free(suggestion);
 }
 
+/* Hard disks are left out of commits if metadata can be on SSDs alone, and no boot loader reads them. */
+static void superblocks_may_lag(void **state)
+{
+	struct btrfs_policy_suggestion *suggestion;
+
+	for (uint32_t ssds = 1; ssds <= 2; ssds++)
+		for (int boots = 0; boots < 2; boots++) {
+			const struct array array = { "", ssds, 100, 3, RAID1, NULL, NULL, NULL };
+
+			make(&array);
+			fake.boots = boots;
+			suggestion = suggest();
+			same("superblocks", proposed(suggestion, "lagging-superblocks", 0),
+			     ssds == 2 && !boots ? "yes" : NULL);
+			assert_int_equal(noted(suggestion, "/boot is here"), ssds == 2 && boots);
+			btrfs_policy_suggestion_free(suggestion);
+		}
+}
+
 static void a_kernel_without_roles_is_told_of(void **state)
 {
 	struct btrfs_policy_suggestion *suggestion;
@@ -327,6 +346,7 @@ int main(void)
 		cmocka_unit_test(all_arrays_can_take_it),
 		cmocka_unit_test(shares_of_exbibytes),
 		cmocka_unit_test(what_is_set_is_left_alone),
+		cmocka_unit_test(superblocks_may_lag),
 		cmocka_unit_test(a_kernel_without_roles_is_told_of),
 		cmocka_unit_test(copies_on_few_ssds_are_told_of),
 		cmocka_unit_test(capacities),
