@@ -11,7 +11,8 @@ cases_of() {
 	case $1 in
 	fixes)
 		printf 'tests/lab/cases/balance/%s.sh\n' balance-freed-space convert-last-space other-profile overcommit-profile quota-again raid5-reused \
-			remove-tight remove-undone replace-begin replace-end replace-no-space seed-removed space-after-remove sprout-mount system-chunk system-space ;;
+			remove-tight remove-undone replace-begin replace-end replace-no-space seed-removed space-after-remove sprout-mount system-chunk system-space
+		echo tests/lab/cases/scrub-send/read-repair-lost.sh ;;
 	roles)
 		printf 'tests/lab/cases/roles/%s.sh\n' placement refuse sysfs ssd-and-hdds small-ssd add-role df df-metadata-full \
 			data-disk-full full-metadata-ssd metadata-returns full-array replace-full replace-two-dead replace-missing \
@@ -21,7 +22,7 @@ cases_of() {
 		printf 'tests/lab/cases/read-policy/%s.sh\n' rr-settings rr-toggle rr-slow rr-degraded rr-devices rr-profiles rr-shares \
 			rr-queue rr-starts rr-switch rr-direct rr-files rr-turns rr-writes roundrobin-speed ;;
 	scrub-send)
-		printf 'tests/lab/cases/scrub-send/%s.sh\n' raid56-alone degraded-reads readonly-reads unmount-readahead read-repair-lost raid56-limit partly-used partly-used-parity raid56-unused replace-unused replace-written replace-unread replace-unrepaired replace-trim replace-two-missing parity-repair ;;
+		printf 'tests/lab/cases/scrub-send/%s.sh\n' raid56-alone degraded-reads readonly-reads unmount-readahead raid56-limit partly-used partly-used-parity raid56-unused replace-unused replace-written replace-unread replace-unrepaired replace-trim replace-two-missing parity-repair ;;
 	move-stripe)
 		# Not `rate`: without scrub-send a hard disk idles a third of the time while scrub verifies, and data moves at
 		# 187 of 217 MiB/s.
