@@ -16,6 +16,8 @@ try 'mkfs on SSDs' lab_mkfs raid1/raid1 /dev/labdd /dev/labde
 try mount lab_mount /dev/labdd
 measure fsync
 ssd_fsync=$took
+measure together
+ssd_together=$took
 measure commit
 ssd_commit=$took
 umount "$LAB_MNT"
@@ -32,6 +34,8 @@ lags on
 sync_all
 measure fsync
 in_range "$took" 1 $((ssd_fsync * 13 / 10)) "create, fsync, rename: $took us, on SSDs alone $ssd_fsync"
+measure together
+in_range "$took" 1 $((ssd_together * 13 / 10)) "two tasks at once: $took us, on SSDs alone $ssd_together"
 measure commit
 in_range "$took" 1 $((ssd_commit * 13 / 10)) "create, sync: $took us, on SSDs alone $ssd_commit"
 measure append
