@@ -264,9 +264,6 @@ static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 	pick->slice = min_t(u64, pick->window * 15 / 2 / max(nr_free, 2U),
 			    (u64)q->nr_requests * queue_max_bytes(q) >> BTRFS_READ_UNIT_SHIFT);
 	pick->slice = max_t(u32, pick->slice, div_u64((u64)seek_ns * 3 / 2, on->speed.unit_ns));
-	/* A stream alone that waits for each read gains in the long run by a faster disk. */
-	if (!on->wait && nr_free == pick->nr)
-		pick->slice = max_t(u32, pick->slice, READ_ONCE(slot->run));
 	if (pick->slice > since)
 		pick->leave = btrfs_rr_cost((u64)(pick->slice - since) * on->speed.unit_ns);
 }
