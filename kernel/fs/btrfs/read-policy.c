@@ -320,7 +320,7 @@ static bool btrfs_rr_is_slow(const struct btrfs_rr_pick *pick, const struct btrf
 	return false;
 }
 
-/* The lowest total; flash that is about as good as the best is used in rotation. */
+/* The lowest total; flash that is as good is used in rotation. */
 static noinline int btrfs_rr_choose(const struct btrfs_rr_pick *pick)
 {
 	const unsigned int first = pick->nr_rot ? 0 : this_cpu_read(btrfs_rr_turn);
@@ -334,7 +334,7 @@ static noinline int btrfs_rr_choose(const struct btrfs_rr_pick *pick)
 
 		if (pick->stream && (m->streams > pick->least_streams || btrfs_rr_is_slow(pick, m)))
 			continue;
-		if (best < 0 || cost + (pick->nr_rot ? 0 : cost / 8) < lowest) {
+		if (best < 0 || cost < lowest) {
 			lowest = cost;
 			best = i;
 		}
