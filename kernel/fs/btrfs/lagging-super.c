@@ -58,11 +58,11 @@ int btrfs_choose_lagging_supers(struct btrfs_fs_info *fs_info, int max_mirrors)
 	const struct btrfs_super_block *sb = fs_info->super_for_commit;
 	const u64 generation = btrfs_super_generation(sb);
 	const bool on = test_bit(BTRFS_FS_LAGGING_SUPERS, &fs_info->flags);
+	const bool all = btrfs_super_chunk_root_generation(sb) == generation;
 	bool may = on && max_mirrors != BTRFS_SUPER_MIRROR_MAX &&
-		   btrfs_super_chunk_root_generation(sb) != generation &&
 		   !fs_info->fs_devices->missing_devices && !btrfs_is_zoned(fs_info);
 	struct btrfs_device *device;
-	bool known = may;
+	bool known = may && !all;
 	int lagging = 0;
 
 	list_for_each_entry(device, &fs_info->fs_devices->devices, dev_list) {
@@ -71,7 +71,7 @@ int btrfs_choose_lagging_supers(struct btrfs_fs_info *fs_info, int max_mirrors)
 		known &= device->super_generation != 0;
 	}
 	list_for_each_entry(device, &fs_info->fs_devices->devices, dev_list) {
-		const bool lags = may && device->super_generation &&
+		const bool lags = may && !all && device->super_generation &&
 				  device->super_generation < generation &&
 				  test_bit(BTRFS_DEV_STATE_NO_METADATA, &device->dev_state);
 
@@ -80,6 +80,11 @@ int btrfs_choose_lagging_supers(struct btrfs_fs_info *fs_info, int max_mirrors)
 	}
 	if (on && max_mirrors == 0 && !known)
 		find_devices_without_metadata(fs_info);
+	/* After the next commit they lag again: do not let all syncs until then wait. */
+	if (may && all && max_mirrors == 1) {
+		set_bit(BTRFS_FS_COMMIT_TRANS, &fs_info->flags);
+		wake_up_process(fs_info->transaction_kthread);
+	}
 	return lagging;
 }
 

@@ -38,6 +38,12 @@ measure together
 in_range "$took" 1 $((ssd_together * 13 / 10)) "two tasks at once: $took us, on SSDs alone $ssd_together"
 measure commit
 in_range "$took" 1 $((ssd_commit * 13 / 10)) "create, sync: $took us, on SSDs alone $ssd_commit"
+# A new chunk: all superblocks are written once, and syncs must not wait for them until the commit after 30 s.
+try 'a balance of an empty chunk' btrfs -q balance start -dusage=0 -musage=0 "$LAB_MNT"
+lab_fill "$LAB_MNT/large" 600
+sync
+measure fsync
+in_range "$took" 1 $((ssd_fsync * 13 / 10)) "create, fsync, rename after a new chunk: $took us, on SSDs alone $ssd_fsync"
 measure append
 in_range "$took" 1 $((direct + ssd_fsync + ssd_fsync / 10)) "append of 4 KiB, fsync: $took us, a write and a flush of these disks and a sync on SSDs $((direct + ssd_fsync))"
 lags off
