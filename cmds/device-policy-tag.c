@@ -16,6 +16,7 @@
 
 struct tag_args {
 	bool force;
+	bool offline;
 	bool save;
 };
 
@@ -125,7 +126,8 @@ static void print_after(const struct run *run, const struct btrfs_policy_fs *fs,
 			const struct btrfs_policy_outlook *outlook, bool blocked)
 {
 	const struct tag_args *args = run->args;
-	_cleanup_free_ char *path = xcheck(escape_shell(btrfs_policy_fs_info(fs)->mount_point));
+	const struct btrfs_policy_fs_info *info = btrfs_policy_fs_info(fs);
+	_cleanup_free_ char *path = xcheck(escape_shell(info->mount_point ? info->mount_point : info->fsid));
 
 	if (outlook)
 		outlook_print(outlook, run->dry_run);
@@ -188,21 +190,48 @@ static int tag(const struct run *run, struct btrfs_policy_fs *fs, const struct t
 	return print_changes(run, fs, changes, outlook.data_profile ? &outlook : NULL, blocked);
 }
 
+/* By the path, or the first device that is named by its own. */
+static int open_unmounted(const struct run *run, const char *path,
+			  struct btrfs_policy_fs **fs)
+{
+	char *target = (char *)path;
+	int status, ret;
+
+	for (int i = 0; !target && i < run->count; i++)
+		if (*run->words[i] == '/')
+			target = run->words[i];
+	if (run->dry_run)
+		error("--offline mounts the file system, so it takes no --dry-run; "
+		      "'usage --offline --assume' shows the effect of roles");
+	else if (!target)
+		error("no file system given; name a device by its path, or the UUID or label last");
+	if (run->dry_run || !target)
+		return STATUS_FAILURE;
+	status = filesystem_open_offline(&target, 1, fs);
+	if (status)
+		return status;
+	ret = btrfs_policy_fs_mount(*fs);
+	return ret ? filesystem_failed(*fs, ret) : STATUS_OK;
+}
+
 static int cmd_device_policy_tag(const struct run *run)
 {
 	_cleanup_free_ struct tag_group *groups = xcalloc(run->count, sizeof(*groups));
 	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
+	const struct tag_args *args = run->args;
 	const char *path = NULL;
 	int count = 0, status = parse_words(run, groups, &count, &path);
 
 	if (status == STATUS_OK)
-		status = filesystem_open(path, &fs);
+		status = args->offline ? open_unmounted(run, path, &fs) : filesystem_open(path, &fs);
 	return status ? status : tag(run, fs, groups, count);
 }
 
 static const struct option_row tag_options[] = {
 	{ .kind = OPTION_FLAG, .name = "force", .offset = offsetof(struct tag_args, force),
 	  .help = "tag even if too few devices are left for a profile in use" },
+	{ .kind = OPTION_FLAG, .name = "offline", .offset = offsetof(struct tag_args, offline),
+	  .help = "tag a file system that is not mounted, by a mount that no one sees" },
 	{ .kind = OPTION_FLAG, .name = "save", .offset = offsetof(struct tag_args, save),
 	  .help = "accepted for symmetry with set; has no effect, roles are always "
 		  "stored on disk" },

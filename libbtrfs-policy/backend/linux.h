@@ -23,4 +23,10 @@ int bp_linux_saved_lock(void *self, int *lock);
 void bp_linux_saved_unlock(void *self, int lock);
 int bp_linux_bdi_fsid(void *self, const char *bdi, char *fsid);
 
+/*
+ * Mounts the file system of these devices where no path leads to, if the kernel knows roles
+ * (-EOPNOTSUPP); it is unmounted when @root is closed.
+ */
+int bp_linux_mount(char *const *devices, size_t count, int *root);
+
 #endif

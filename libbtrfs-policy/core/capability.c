@@ -107,7 +107,7 @@ static int read_ignored(struct btrfs_policy_fs *fs, bool *ignored)
 	int ret;
 
 	*ignored = false;
-	if (fs->info.offline)
+	if (fs->info.offline || fs->unseen)
 		return 0;
 	ret = fs->ops->mount_of(fs->backend, fs->mount_point, &target, &fstype, ignored);
 	if (ret)

@@ -71,7 +71,7 @@ static int read_info(struct btrfs_policy_fs *fs, struct btrfs_ioctl_fs_info_args
 	bp_uuid_text(args->fsid, fs->fsid);
 	fs->info.fsid = fs->fsid;
 	fs->info.label = fs->label;
-	fs->info.mount_point = fs->info.offline ? NULL : fs->mount_point;
+	fs->info.mount_point = fs->info.offline || fs->unseen ? NULL : fs->mount_point;
 	fs->info.nodesize = args->nodesize;
 	fs->info.sectorsize = args->sectorsize;
 	ret = fs->ops->read_only(fs->backend, &fs->info.read_only);
@@ -142,14 +142,16 @@ BP_PUBLIC int btrfs_policy_fs_open(struct btrfs_policy_fs *fs, const char *targe
 
 /* Read the file system of another backend, which the handle then owns. */
 int bp_fs_switch(struct btrfs_policy_fs *fs, const struct bp_backend *ops, void *backend,
-		 const char *name)
+		 const char *name, bool offline)
 {
 	int ret;
 
+	close_fs(fs);
 	fs->ops->destroy(fs->backend);
 	fs->ops = ops;
 	fs->backend = backend;
-	fs->info.offline = true;
+	fs->info.offline = offline;
+	fs->unseen = !offline;
 	fs->mount_point = strdup(name);
 	if (!fs->mount_point)
 		return bp_nomem(fs);

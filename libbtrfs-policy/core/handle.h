@@ -44,6 +44,7 @@ struct btrfs_policy_fs {
 	bool enforced;
 	bool zoned;
 	bool fixed_stripes; /* by its format: the kernel does not move them */
+	bool unseen; /* mounted for this handle alone */
 	bool no_sysfs; /* all capabilities are unknown; the kernel may have them */
 	/* For tree searches, kept because there can be very many of them. */
 	struct btrfs_ioctl_search_args_v2 *search;
@@ -62,7 +63,7 @@ int bp_not_open(struct btrfs_policy_fs *fs);
 /* fs.c */
 struct btrfs_policy_fs *bp_fs_new_with(const struct bp_backend *ops, void *backend);
 int bp_fs_switch(struct btrfs_policy_fs *fs, const struct bp_backend *ops, void *backend,
-		 const char *name);
+		 const char *name, bool offline);
 
 /* mount.c */
 int bp_find_target(struct btrfs_policy_fs *fs, const char *target, char **mount_point);

@@ -65,4 +65,18 @@ int btrfs_policy_fs_open_bdi(struct btrfs_policy_fs *fs, const char *bdi, unsign
  */
 int btrfs_policy_fs_open_offline(struct btrfs_policy_fs *fs, char *const *paths, size_t count);
 
+/**
+ * btrfs_policy_fs_mount() - mount a file system for this handle alone
+ * @fs: handle opened with btrfs_policy_fs_open_offline()
+ *
+ * The mount has no mount point and no other process sees it.  It ends with the
+ * handle.  Roles can be changed meanwhile; an interrupted balance is not continued.
+ * If that fails, nothing but the error can be read of the handle.
+ *
+ * Return: 0; -EOPNOTSUPP if this kernel does not know roles; -EBUSY if a device is in use;
+ * -ENODEV if devices are missing; -ENOTBLK for images; the error of the mount; or as
+ * btrfs_policy_fs_open().
+ */
+int btrfs_policy_fs_mount(struct btrfs_policy_fs *fs);
+
 #endif

@@ -27,15 +27,24 @@ int bp_wrong(struct bp_offline *off, const char *fmt, ...)
 	return -EUCLEAN;
 }
 
-static void offline_destroy(void *self)
+static void offline_close(void *self)
 {
 	struct bp_offline *off = self;
 
 	for (size_t i = 0; i < off->disk_count; i++) {
 		if (off->disks[i].fd >= 0)
 			close(off->disks[i].fd);
-		free(off->disks[i].path);
+		off->disks[i].fd = -1;
 	}
+}
+
+static void offline_destroy(void *self)
+{
+	struct bp_offline *off = self;
+
+	offline_close(self);
+	for (size_t i = 0; i < off->disk_count; i++)
+		free(off->disks[i].path);
 	for (size_t i = 0; i < BP_LEVEL_MAX; i++)
 		free(off->blocks[i]);
 	bp_map_free(off);
@@ -286,10 +295,6 @@ static int offline_open(void *self, const char *path)
 	return 0;
 }
 
-static void offline_close(void *self)
-{
-}
-
 static int offline_read_only(void *self, bool *read_only)
 {
 	*read_only = true;
@@ -497,5 +502,5 @@ BP_PUBLIC int btrfs_policy_fs_open_offline(struct btrfs_policy_fs *fs, char *con
 	ret = open_devices(&off, paths, count, &why);
 	if (ret)
 		return why ? bp_error(fs, ret, "cannot read %s", why) : bp_nomem(fs);
-	return bp_fs_switch(fs, &bp_backend_offline, off, paths[0]);
+	return bp_fs_switch(fs, &bp_backend_offline, off, paths[0], true);
 }

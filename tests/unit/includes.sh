@@ -61,7 +61,7 @@ for object in "$top_builddir"/libbtrfs-policy/*/.libs/*.o; do
 	case $object in */backend/.libs/*) continue ;; esac
 	nm -u "$object" | grep -wE 'ioctl|btrfs_util_[a-z_]+' | sed "s@^ *@${object##*/}: @"
 done > "$dir/why"
-nm -u "$top_builddir"/libbtrfs-policy/backend/.libs/*.o | grep -qw ioctl && [ ! -s "$dir/why" ]
+nm -u "$top_builddir"/libbtrfs-policy/backend/.libs/*.o | grep -w ioctl >/dev/null && [ ! -s "$dir/why" ]
 result $? 'only backend/ calls ioctl, by the objects' "$dir/why"
 
 grep -nE 'btrfs_policy|btrfs-policy|#include "cmds/[^c]' "$top_srcdir"/cmds/cli/*.[ch] > "$dir/why"

@@ -60,6 +60,7 @@ commands() {
 	btrfs balance start --force -m "$LAB_MNT" >/dev/null
 	lab_chunks /dev/labda | awk '$1 == "METADATA" { print "metadata on", $4, $5 }'
 	umount "$LAB_MNT"
+	btrfs -q device policy tag --offline data-preferred /dev/labda || echo "offline: $?"
 }
 
 in_the_lab() {
@@ -123,7 +124,8 @@ try 'stock kernel: the commands' machine "$stock" commands said "${disks[@]}"
 is "$(cat "$tmp/said")" "Enforced: no, this kernel has no '/sys/fs/btrfs/features/device_role'
 tag: 2
 balance: 2
-metadata on 4 3" 'stock kernel: what they say'
+metadata on 4 3
+offline: 2" 'stock kernel: what they say'
 try 'round trip: back with us' machine "$ours" read read "${disks[@]}"
 is "$(paste -sd/ "$tmp/read")" '[metadata-only] [metadata-only] [data-only] [data-only]/2 2 3 3/2 2 3 3' 'round trip: the same roles'
 done_testing
