@@ -79,10 +79,10 @@ static const char *const set_details[] = {
 	"Set how reads of mirrored chunks (RAID1, RAID1C3, RAID1C4, RAID10) spread",
 	"over their devices: 'roundrobin' (needs a kernel that has it), 'pid', or",
 	"another policy that the kernel offers; by options also penalties, readahead",
-	"and lagging superblocks. Settings last until the file system is unmounted;",
-	"--save restores them at the next mounts. Prints one line for each change,",
-	"with the value read back from the kernel. Several changes are made all or",
-	"none.",
+	"and lagging superblocks. Settings last until the file system is unmounted,",
+	"with --save longer: they are restored at the next mounts. Prints one line",
+	"for each change, with the value read back from the kernel. Several changes",
+	"are made all or none.",
 	NULL
 };
 
