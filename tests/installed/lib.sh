@@ -59,7 +59,8 @@ suite_sources() {
 	*.list) new=$cache/$suite.list ;;
 	esac
 	codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-	sed "s/$codename/$suite/g" "$file" > "$new"
+	# Other tests may be reading it, and apt takes an empty one for no packages.
+	sed "s/$codename/$suite/g" "$file" > "$new.$BASHPID" && mv "$new.$BASHPID" "$new"
 	printf '%s\n' "$new"
 }
 
