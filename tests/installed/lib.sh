@@ -51,7 +51,7 @@ begin() {
 
 # Where packages of the suite come from: where the host has its own from.
 suite_sources() {
-	local file codename new=$cache/$suite.sources
+	local file codename part new=$cache/$suite.sources
 	for file in /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list; do
 		[ ! -s "$file" ] || break
 	done
@@ -60,7 +60,8 @@ suite_sources() {
 	esac
 	codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
 	# Other tests may be reading it, and apt takes an empty one for no packages.
-	sed "s/$codename/$suite/g" "$file" > "$new.$BASHPID" && mv "$new.$BASHPID" "$new"
+	part=$new.$BASHPID
+	sed "s/$codename/$suite/g" "$file" > "$part" && mv "$part" "$new"
 	printf '%s\n' "$new"
 }
 
