@@ -264,6 +264,9 @@ static void btrfs_rr_set_slice(struct btrfs_rr_pick *pick)
 	pick->slice = min_t(u64, pick->window * 15 / 2 / max(nr_free, 2U),
 			    (u64)q->nr_requests * queue_max_bytes(q) >> BTRFS_READ_UNIT_SHIFT);
 	pick->slice = max_t(u32, pick->slice, div_u64((u64)seek_ns * 3 / 2, on->speed.unit_ns));
+	/* A stream alone that waits for each read gains in the long run by a faster disk. */
+	if (!on->wait && nr_free == pick->nr)
+		pick->slice = max_t(u32, pick->slice, READ_ONCE(slot->run));
 	if (pick->slice > since)
 		pick->leave = btrfs_rr_cost((u64)(pick->slice - since) * on->speed.unit_ns);
 }
@@ -320,7 +323,7 @@ static bool btrfs_rr_is_slow(const struct btrfs_rr_pick *pick, const struct btrf
 	return false;
 }
 
-/* The lowest total; flash that is as good is used in rotation. */
+/* The lowest total; flash that is about as good as the best is used in rotation. */
 static noinline int btrfs_rr_choose(const struct btrfs_rr_pick *pick)
 {
 	const unsigned int first = pick->nr_rot ? 0 : this_cpu_read(btrfs_rr_turn);
@@ -334,7 +337,7 @@ static noinline int btrfs_rr_choose(const struct btrfs_rr_pick *pick)
 
 		if (pick->stream && (m->streams > pick->least_streams || btrfs_rr_is_slow(pick, m)))
 			continue;
-		if (best < 0 || cost < lowest) {
+		if (best < 0 || cost + (pick->nr_rot ? 0 : cost / 8) < lowest) {
 			lowest = cost;
 			best = i;
 		}
