@@ -43,6 +43,7 @@ try unmount umount "$LAB_MNT"
 is "$(types)" 'data-only data-only data-only metadata-only metadata-only' 'on disk'
 
 try 'by UUID' $policy tag --offline -q data-preferred rotational "$LAB_UUID"
+is "$(dmesg | grep -o 'balance: resume.*')" 'balance: resume skipped' 'the balance is not continued'
 try label btrfs filesystem label /dev/labda 'old pool'
 try 'by label' $policy tag --offline metadata-preferred nonrotational 'old pool' >/dev/null
 is "$(types)" 'data-preferred data-preferred data-preferred metadata-preferred metadata-preferred' 'on disk'
