@@ -170,6 +170,19 @@ static void set_limits(struct btrfs_role_profile *limits, const struct bp_candid
 
 /* ---- Selection ---------------------------------------------------------- */
 
+static int by_rank_and_space(const void *a, const void *b)
+{
+	const struct btrfs_device_info *left = a, *right = b;
+
+	if (left->rank != right->rank)
+		return left->rank < right->rank ? -1 : 1;
+	if (left->max_avail != right->max_avail)
+		return left->max_avail > right->max_avail ? -1 : 1;
+	if (left->total_avail != right->total_avail)
+		return left->total_avail > right->total_avail ? -1 : 1;
+	return (left->dev > right->dev) - (left->dev < right->dev);
+}
+
 /*
  * Bytes of the device that chunks of the type may still take.  The space kept for
  * system chunks includes the first MiB, which no chunk gets.
@@ -220,6 +233,7 @@ static uint32_t gather(const struct bp_candidate *candidates, size_t count, uint
 		info[found].max_avail = min_u64(offer, limits->max_stripe * limits->dev_stripes);
 		info[found++].rank = rank_of(&candidates[i], type);
 	}
+	qsort(info, found, sizeof(*info), by_rank_and_space);
 	return found;
 }
 

@@ -2,15 +2,13 @@
 /*
  * Stands in for the kernel's volumes.h where user space compiles
  * device-role-core.c: the integer types, what the allocator keeps of a device while
- * it looks for space for a chunk, the order of these, and what chunks can get from
- * some devices.
+ * it looks for space for a chunk, and what chunks can get from some devices.
  */
 #ifndef BP_KERNEL_VOLUMES_H
 #define BP_KERNEL_VOLUMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 typedef unsigned char u8;
 typedef unsigned int u32;
@@ -49,26 +47,6 @@ static inline void btrfs_add_avail(struct btrfs_avail_sums *sums, u64 bytes)
 			bytes = largest;
 		}
 	}
-}
-
-static inline int btrfs_cmp_device_info(const void *a, const void *b)
-{
-	const struct btrfs_device_info *left = a, *right = b;
-
-	if (left->rank != right->rank)
-		return left->rank < right->rank ? -1 : 1;
-	if (left->max_avail != right->max_avail)
-		return left->max_avail > right->max_avail ? -1 : 1;
-	if (left->total_avail != right->total_avail)
-		return left->total_avail > right->total_avail ? -1 : 1;
-	return (left->dev > right->dev) - (left->dev < right->dev);
-}
-
-/* The kernel leaves those in disorder that a chunk of so many devices does not need. */
-static inline void btrfs_sort_devices(struct btrfs_device_info *info, u32 nr, u32 devs_max)
-{
-	(void)devs_max;
-	qsort(info, nr, sizeof(*info), btrfs_cmp_device_info);
 }
 
 #endif

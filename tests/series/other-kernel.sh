@@ -3,8 +3,8 @@
 #
 # KERNEL=VERSION LAB_TESTS=FILES: the series for another kernel than the default
 # one, from its source to every test of the lab on it.
-# Owns the order, and kernel-VERSION.tap in the build folder, which
-# kernel/support-table reads. Each result of a test in there is one here.
+# Owns the order, and kernel-VERSION.tap in the build folder.
+# Each result of a test in there is one here.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 kernel=${KERNEL:-}

@@ -129,19 +129,16 @@ u64 btrfs_role_useful_bytes(const struct btrfs_role_profile *profile)
 	return useful * profile->dev_stripes;
 }
 
-/*
- * Where others could take their place, those of the first choice that are all but
- * full get a rank of their own.
- */
-static void rank_full(struct btrfs_device_info *info, u32 nr, u64 useful)
+/* Stable: devices of a rank stay in the order they came in. */
+static void sort_by_rank(struct btrfs_device_info *info, u32 nr)
 {
-	bool others = false;
+	for (u32 i = 1; i < nr; i++) {
+		for (u32 j = i; j > 0 && info[j].rank < info[j - 1].rank; j--) {
+			const struct btrfs_device_info cur = info[j];
 
-	for (u32 i = 1; i < nr; i++)
-		others |= info[i].rank != info[0].rank;
-	for (u32 i = 0; others && i < nr; i++) {
-		if (info[i].rank == BTRFS_ROLE_RANK_FIRST && info[i].max_avail < useful)
-			info[i].rank = BTRFS_ROLE_RANK_BELOW_MIN;
+			info[j] = info[j - 1];
+			info[j - 1] = cur;
+		}
 	}
 }
 
@@ -163,10 +160,10 @@ static u32 striped_width(const struct btrfs_device_info *info, u32 nr,
 }
 
 /*
- * Choose the devices of a new chunk from those in @info with enough space. Return
- * how many to use. They come first, the one with the smallest max_avail last: it
- * decides on the stripe size. Limit the size of the chunk, max_chunk in @profile,
- * to what suits them.
+ * Choose the devices of a new chunk from those in @info with enough space, which
+ * are in order of rank, max_avail and total_avail. Return how many to use. They come
+ * first, the one with the smallest max_avail last: it decides on the stripe size.
+ * Limit the size of the chunk, max_chunk in @profile, to what suits them.
  *
  * Profiles with a fixed width take the best by rank and space. Striped ones take
  * all devices of the first choice, and others only if these are not enough.
@@ -174,10 +171,17 @@ static u32 striped_width(const struct btrfs_device_info *info, u32 nr,
 u32 btrfs_role_select(struct btrfs_device_info *info, u32 nr,
 		      struct btrfs_role_profile *profile)
 {
-	rank_full(info, nr, btrfs_role_useful_bytes(profile));
-	btrfs_sort_devices(info, nr, profile->devs_max);
-	if (profile->striped)
-		nr = striped_width(info, nr, profile);
+	const u64 useful = btrfs_role_useful_bytes(profile);
+
+	if (nr && info[0].rank != info[nr - 1].rank) {
+		for (u32 i = 0; i < nr; i++) {
+			if (info[i].rank == BTRFS_ROLE_RANK_FIRST && info[i].max_avail < useful)
+				info[i].rank = BTRFS_ROLE_RANK_BELOW_MIN;
+		}
+		sort_by_rank(info, nr);
+		if (profile->striped)
+			nr = striped_width(info, nr, profile);
+	}
 	nr -= nr % profile->devs_increment;
 	nr = least(nr, profile->devs_max);
 	if (nr)

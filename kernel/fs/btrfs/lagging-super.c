@@ -63,6 +63,7 @@ int btrfs_choose_lagging_supers(struct btrfs_fs_info *fs_info, int max_mirrors)
 		   !fs_info->fs_devices->missing_devices && !btrfs_is_zoned(fs_info);
 	struct btrfs_device *device;
 	bool known = may && !all;
+	bool waits = false;
 	int lagging = 0;
 
 	list_for_each_entry(device, &fs_info->fs_devices->devices, dev_list) {
@@ -71,17 +72,18 @@ int btrfs_choose_lagging_supers(struct btrfs_fs_info *fs_info, int max_mirrors)
 		known &= device->super_generation != 0;
 	}
 	list_for_each_entry(device, &fs_info->fs_devices->devices, dev_list) {
-		const bool lags = may && !all && device->super_generation &&
-				  device->super_generation < generation &&
-				  test_bit(BTRFS_DEV_STATE_NO_METADATA, &device->dev_state);
+		const bool could = may && test_bit(BTRFS_DEV_STATE_NO_METADATA, &device->dev_state);
+		const bool lags = could && !all && device->super_generation &&
+				  device->super_generation < generation;
 
 		assign_bit(BTRFS_DEV_STATE_SUPER_LAGS, &device->dev_state, lags);
 		lagging += lags;
+		waits |= could && !lags && test_bit(BTRFS_DEV_STATE_WRITEABLE, &device->dev_state);
 	}
 	if (on && max_mirrors == 0 && !known)
 		find_devices_without_metadata(fs_info);
-	/* After the next commit they lag again: do not let all syncs until then wait. */
-	if (may && all && max_mirrors == 1) {
+	/* After a commit, or two after a mount, it lags: do not let all syncs until then wait. */
+	if (waits && max_mirrors == 1) {
 		set_bit(BTRFS_FS_COMMIT_TRANS, &fs_info->flags);
 		wake_up_process(fs_info->transaction_kthread);
 	}

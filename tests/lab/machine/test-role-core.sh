@@ -21,8 +21,7 @@ cp "$here/../../unit/kernel/role-arrays.h" "$source/fs/btrfs/device-role-core.c"
 {
 	cat "$here/role-module.c"
 	# What the core takes from another file of the kernel.
-	sed -n '/^static int btrfs_cmp_device_info(/,/^}/p; /^void btrfs_\(add_avail\|sort_devices\)(/,/^}/p' \
-		"$source/fs/btrfs/volumes.c"
+	sed -n '/^void btrfs_add_avail(/,/^}/p' "$source/fs/btrfs/volumes.c"
 } >"$tmp/role-main.c"
 echo "obj-m := role-module.o
 role-module-y := role-main.o device-role-core.o

@@ -89,8 +89,6 @@ static inline void role_array_make(struct role_array *array, u64 seed)
 			array->free[i] = role_array_bytes(&state);
 		if (array->free[i] > array->size[i])
 			array->free[i] = array->size[i];
-		/* No two alike: their order is open. */
-		array->free[i] -= i << 16;
 		array->profile.rank_bytes[btrfs_role_rank(array->role[i], array->profile.kind)] += array->size[i];
 	}
 
@@ -120,7 +118,15 @@ static inline u32 role_array_list(const struct role_array *array, struct btrfs_d
 	return nr;
 }
 
-/* What the allocator offers: all but those that cannot hold a stripe. */
+static inline bool role_array_before(const struct btrfs_device_info *a,
+				     const struct btrfs_device_info *b)
+{
+	return a->rank != b->rank ? a->rank < b->rank :
+	       a->max_avail != b->max_avail ? a->max_avail > b->max_avail :
+	       a->total_avail > b->total_avail;
+}
+
+/* What the allocator offers: in its order, without those that cannot hold a stripe. */
 static inline u32 role_array_offer(const struct role_array *array, struct btrfs_device_info *info)
 {
 	const u64 most = array->profile.max_stripe * array->profile.dev_stripes;
@@ -129,10 +135,15 @@ static inline u32 role_array_offer(const struct role_array *array, struct btrfs_
 
 	for (u32 i = 0; i < all; i++) {
 		struct btrfs_device_info cur = info[i];
+		u32 j = nr;
 
 		cur.max_avail = cur.total_avail < most ? cur.total_avail : most;
-		if (cur.max_avail >= 65536 * array->profile.dev_stripes)
-			info[nr++] = cur;
+		if (cur.max_avail < 65536 * array->profile.dev_stripes)
+			continue;
+		for (; j > 0 && role_array_before(&cur, &info[j - 1]); j--)
+			info[j] = info[j - 1];
+		info[j] = cur;
+		nr++;
 	}
 	return nr;
 }

@@ -12,6 +12,10 @@ measure() {
 	took=$("$(dirname "$0")/syncs" "$1" "${2:-$LAB_MNT}" 40) || not_ok "$1"
 }
 
+commits() {
+	awk '$1 == "commits" { print $2 }' "$(lab_sysfs)/commit_stats"
+}
+
 try 'mkfs on SSDs' lab_mkfs raid1/raid1 /dev/labdd /dev/labde
 try mount lab_mount /dev/labdd
 measure fsync
@@ -20,6 +24,13 @@ measure together
 ssd_together=$took
 measure commit
 ssd_commit=$took
+# No superblock can lag here, and a new chunk costs no commit.
+lags on
+lab_fill "$LAB_MNT/large" 600
+sync
+commits=$(commits)
+measure fsync
+is "$(commits)" "$commits" 'with metadata on every device no sync asks for a commit'
 umount "$LAB_MNT"
 wipefs -qa /dev/labdd /dev/labde
 
@@ -44,6 +55,11 @@ lab_fill "$LAB_MNT/large" 600
 sync
 measure fsync
 in_range "$took" 1 $((ssd_fsync * 13 / 10)) "create, fsync, rename after a new chunk: $took us, on SSDs alone $ssd_fsync"
+try 'unmount' umount "$LAB_MNT"
+try 'mount again' lab_mount /dev/labda
+lags on
+measure fsync
+in_range "$took" 1 $((ssd_fsync * 13 / 10)) "create, fsync, rename after a mount: $took us, on SSDs alone $ssd_fsync"
 measure append
 in_range "$took" 1 $((direct + ssd_fsync + ssd_fsync / 10)) "append of 4 KiB, fsync: $took us, a write and a flush of these disks and a sync on SSDs $((direct + ssd_fsync))"
 lags off
