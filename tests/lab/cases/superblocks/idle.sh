@@ -55,13 +55,13 @@ lab_fill "$LAB_MNT/large" 600
 sync
 measure fsync
 in_range "$took" 1 $((ssd_fsync * 13 / 10)) "create, fsync, rename after a new chunk: $took us, on SSDs alone $ssd_fsync"
+measure append
+in_range "$took" 1 $((direct + ssd_fsync + ssd_fsync / 10)) "append of 4 KiB, fsync: $took us, a write and a flush of these disks and a sync on SSDs $((direct + ssd_fsync))"
 try 'unmount' umount "$LAB_MNT"
 try 'mount again' lab_mount /dev/labda
 lags on
 measure fsync
 in_range "$took" 1 $((ssd_fsync * 13 / 10)) "create, fsync, rename after a mount: $took us, on SSDs alone $ssd_fsync"
-measure append
-in_range "$took" 1 $((direct + ssd_fsync + ssd_fsync / 10)) "append of 4 KiB, fsync: $took us, a write and a flush of these disks and a sync on SSDs $((direct + ssd_fsync))"
 lags off
 is "$(lagging)" '' 'switched off, all superblocks are written'
 try unmount umount "$LAB_MNT"
