@@ -15,13 +15,13 @@ done
 
 # Named ones; what they are derived from is in the comment before each.
 constants() {
-	grep -hE '^#define [A-Z]\w*[[:space:]]+[^[:space:]]' kernel/fs/btrfs/read-policy*.[ch] | grep -vE '^#define (UNIT|BTRFS_READ_POLICY_H)\b|\('
+	grep -hE '^#define [A-Z]\w*[[:space:]]+[^[:space:]]' kernel/fs/btrfs/read-policy*.[ch] | grep -vE '^#define (UNIT|BTRFS_READ_POLICY_H|BTRFS_READ_POLICY_SPEED_H|BTRFS_READ_POLICY_SPEED_H)\b|\('
 	grep -hE '^#define [A-Z]\w*[[:space:]]+\(' kernel/fs/btrfs/read-policy*.[ch]
 }
 [ "$(constants | wc -l)" -gt 0 ] && [ "$(constants | wc -l)" -le $most_constants ]
 result $? "$(constants | wc -l) of $most_constants named constants"
 # A comment before it, or before the one that it follows.
-bare=$(awk 'FNR == 1 { last = 0 } /^#define [A-Z]/ && !/^#define (UNIT|BTRFS_READ_POLICY_H|BTRFS_READ_POLICY_SETTING)([^A-Z_]|$)/ {
+bare=$(awk 'FNR == 1 { last = 0 } /^#define [A-Z]/ && !/^#define (UNIT|BTRFS_READ_POLICY_H|BTRFS_READ_POLICY_SPEED_H|BTRFS_READ_POLICY_SETTING)([^A-Z_]|$)/ {
 	if (!last) print FILENAME ": " $2; next } { last = /\*\/$/ }' kernel/fs/btrfs/read-policy*.[ch])
 is "$bare" '' 'constants say what they are derived from'
 

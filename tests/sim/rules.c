@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "sim.h"
+#include "read-policy-speed.h"
 
 static int number, failed;
 

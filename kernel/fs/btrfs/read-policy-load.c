@@ -5,115 +5,14 @@
  * Runs when a request is sent and on completion in any context, so it must not sleep or lock.
  */
 
-#include <linux/blkdev.h>
-#include <linux/jiffies.h>
 #include <linux/math64.h>
 #include <linux/timekeeping.h>
 #include "fs.h"
-#include "volumes.h"
-#include "read-policy.h"
-#include "compat.h"
+#include "read-policy-speed.h"
 
-#define UNIT		BIT(BTRFS_READ_UNIT_SHIFT)
-/* Seeks in flight are counted in eighths, above 16 TiB of bytes. */
-#define SEEK_ONE	8
-#define SEEKS_SHIFT	44
-/* Before anything is learnt: data sheets of a drive of 7200/min, and a read of a SATA SSD. */
-#define ROT_SEEK_NS	(8 * NSEC_PER_MSEC)
-#define FLASH_SEEK_NS	(100 * NSEC_PER_USEC)
-#define UNIT_NS		(300 * NSEC_PER_USEC)
 /* Weight of a seek in the average of them, and of a unit in that of units (16 MiB, 8 of flash). */
 #define SEEK_WEIGHT	16
 #define UNIT_WEIGHT	256
-
-u64 btrfs_read_transfer_ns(u64 bytes, u32 unit_ns)
-{
-	return (bytes * unit_ns) >> BTRFS_READ_UNIT_SHIFT;
-}
-
-struct btrfs_read_speed btrfs_read_speed(const struct btrfs_device *device)
-{
-	const bool rot = device->bdev && bdev_rot(device->bdev);
-	const u32 seek_ns = READ_ONCE(device->read_load.seek_ns);
-	const u32 unit_ns = READ_ONCE(device->read_load.unit_ns);
-
-	return (struct btrfs_read_speed){
-		.seek_ns = seek_ns ?: rot ? ROT_SEEK_NS : FLASH_SEEK_NS,
-		.unit_ns = unit_ns ?: UNIT_NS,
-		.rot = rot,
-	};
-}
-
-/* Part of a seek in 32ths: half is for the rotation, the rest depends on the way. */
-static u32 btrfs_read_way(u64 from, u64 to)
-{
-	return 16 + fls64((from < to ? to - from : from - to) >> 20);
-}
-
-/* Flash has a seek for each small read, its transfer included, and none for others. */
-bool btrfs_read_is_single(const struct btrfs_read_speed *speed, u64 len)
-{
-	return !speed->rot && len <= UNIT;
-}
-
-/* Pages @from and @to: a gap that passes under the head in half a turn is read over. */
-bool btrfs_read_goes_on(const struct btrfs_read_speed *speed, u32 from, u32 to)
-{
-	return to - from <= (speed->rot ? SZ_512K >> PAGE_SHIFT : 0);
-}
-
-/* Is the last such read that told the speed a second old?  Another CPU may be a tick ahead. */
-bool btrfs_read_has_rested(const struct btrfs_read_load *load, bool single)
-{
-	const u32 ago = (u32)jiffies - READ_ONCE(load->timed[single]);
-
-	return ago > HZ && ago < U32_MAX - HZ;
-}
-
-/* Time until the transfer begins. */
-u64 btrfs_read_access_ns(const struct btrfs_read_speed *speed, u64 from, u64 to, u64 len)
-{
-	if (!speed->rot)
-		return btrfs_read_is_single(speed, len) ? speed->seek_ns : 0;
-	if (from == to)
-		return 0;
-	return (u64)speed->seek_ns * btrfs_read_way(from, to) / 32;
-}
-
-/* Bytes in flight. */
-u64 btrfs_read_in_flight(const struct btrfs_read_load *load)
-{
-	return atomic64_read(&load->in_flight) & (BIT_ULL(SEEKS_SHIFT) - 1);
-}
-
-/* Seeks in flight, no more than fit. */
-u8 btrfs_read_singles(const struct btrfs_read_load *load)
-{
-	return min_t(u64, atomic64_read(&load->in_flight) >> SEEKS_SHIFT, U8_MAX) / SEEK_ONE;
-}
-
-static u64 btrfs_read_sum_ns(u64 in_flight, const struct btrfs_read_speed *speed)
-{
-	return (in_flight >> SEEKS_SHIFT) * speed->seek_ns / SEEK_ONE +
-	       btrfs_read_transfer_ns(in_flight & (BIT_ULL(SEEKS_SHIFT) - 1), speed->unit_ns);
-}
-
-/* When all that is in flight will be done; what is late will be as late again. */
-u64 btrfs_read_wait_ns(const struct btrfs_read_load *load, const struct btrfs_read_speed *speed,
-		       u64 now_ns)
-{
-	const u64 in_flight = atomic64_read_acquire(&load->in_flight);	/* load since_ns after it */
-	const u64 since_ns = READ_ONCE(load->since_ns);
-	const s32 late = (u32)jiffies - READ_ONCE(load->alive);
-	const u64 ns = btrfs_read_sum_ns(in_flight, speed);
-
-	/* Flash does many at once, and is late if it has answered nothing for 125 ms. */
-	if (in_flight && !speed->rot && late > HZ / 8)
-		return max(ns, (u64)late * (NSEC_PER_SEC / HZ));
-	if (!in_flight || !speed->rot || now_ns < since_ns)
-		return ns;
-	return max(ns, now_ns - since_ns);
-}
 
 /* Forget what was learnt.  The first completion, late by uncounted ones, only sets head. */
 void btrfs_read_load_forget(struct btrfs_read_load *load)
@@ -143,9 +42,9 @@ void btrfs_read_load_charge(const struct btrfs_read_policy_info *info, struct bt
 		return;
 	load = &device->read_load;
 	speed = btrfs_read_speed(device);
-	seeks = SEEK_ONE * btrfs_read_access_ns(&speed, READ_ONCE(load->last_end), pos, len);
-	seeks = div_u64(seeks, speed.seek_ns);
 	single = btrfs_read_is_single(&speed, len);
+	seeks = single ? SEEK_ONE : div_u64(SEEK_ONE * btrfs_read_access_ns(&speed,
+					    READ_ONCE(load->last_end), pos, len), speed.seek_ns);
 	charge->load = (single ? 0 : len) | seeks << SEEKS_SHIFT;
 	charge->end = pos + len;
 	charge->start_ns = 0;
@@ -242,10 +141,9 @@ static bool btrfs_read_recovered(struct btrfs_read_load *load, const struct btrf
 }
 
 /*
- * A request is done.  Must be called before anything that lets the device be
- * freed, which is the drop of the bio counter for a device replace and the load
- * itself for a device removal; therefore the load goes down last.  Called twice
- * for the last of a mirrored write: for its clone, and when all are done.
+ * A request is done.  Must be called before anything that lets the device be freed, which is the
+ * drop of the bio counter for a device replace and the load itself for a device removal; so the
+ * load goes down last.  The last of a mirrored write calls twice: its clone, and when all are done.
  */
 void btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
 			      struct btrfs_read_charge *charge)

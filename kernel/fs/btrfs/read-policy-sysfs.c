@@ -8,8 +8,7 @@
 #include <linux/module.h>
 #include <linux/seq_file.h>
 #include "fs.h"
-#include "volumes.h"
-#include "read-policy.h"
+#include "read-policy-speed.h"
 
 /* Room for a choice as text: the longest name, a colon and a number. */
 #define POLICY_TEXT	40
@@ -137,7 +136,7 @@ int btrfs_read_policy_set(struct btrfs_fs_info *fs_info,
 	struct btrfs_fs_devices *seed, *fs_devices = fs_info->fs_devices;
 	struct btrfs_read_policy_choice old, new;
 	struct btrfs_device *device;
-	char text[POLICY_TEXT];
+	char buf[POLICY_TEXT];
 	int ret;
 
 	guard(mutex)(&btrfs_read_policy_mutex);
@@ -158,8 +157,7 @@ int btrfs_read_policy_set(struct btrfs_fs_info *fs_info,
 	WRITE_ONCE(fs_devices->read_policy, choice->policy);
 	new = btrfs_read_policy_get(fs_info);
 	if (new.policy != old.policy || new.value != old.value)
-		btrfs_info(fs_info, "read policy set to '%s'",
-			   btrfs_read_policy_format(&new, text));
+		btrfs_info(fs_info, "read policy set to '%s'", btrfs_read_policy_format(&new, buf));
 	return 0;
 }
 
@@ -271,7 +269,7 @@ static struct kobj_attribute btrfs_attr_policy =
 	__ATTR(policy, 0644, btrfs_read_policy_show, btrfs_read_policy_store);
 
 /* The settings are the two penalties, and yes or no. */
-static u32 *btrfs_read_policy_setting_ptr(struct kobject *kobj, const char *name)
+static u32 *btrfs_read_policy_setting(struct kobject *kobj, const char *name)
 {
 	struct btrfs_read_policy_info *info = &btrfs_kobj_to_fs_info(kobj)->read_policy;
 
@@ -285,15 +283,14 @@ static u32 *btrfs_read_policy_setting_ptr(struct kobject *kobj, const char *name
 static ssize_t btrfs_read_policy_setting_show(struct kobject *kobj, struct kobj_attribute *a,
 					      char *buf)
 {
-	return sysfs_emit(buf, "%u\n",
-			  READ_ONCE(*btrfs_read_policy_setting_ptr(kobj, a->attr.name)));
+	return sysfs_emit(buf, "%u\n", READ_ONCE(*btrfs_read_policy_setting(kobj, a->attr.name)));
 }
 
 static ssize_t btrfs_read_policy_setting_store(struct kobject *kobj, struct kobj_attribute *a,
 					       const char *buf, size_t len)
 {
 	struct btrfs_read_policy_info *info = &btrfs_kobj_to_fs_info(kobj)->read_policy;
-	u32 *setting = btrfs_read_policy_setting_ptr(kobj, a->attr.name);
+	u32 *setting = btrfs_read_policy_setting(kobj, a->attr.name);
 	bool yes = false;
 	u32 val = 0;
 

@@ -25,8 +25,7 @@
 #include <linux/timekeeping.h>
 #include "dev-replace.h"
 #include "fs.h"
-#include "volumes.h"
-#include "read-policy.h"
+#include "read-policy-speed.h"
 
 /* Leases end at ticks of 65 us; an end more than a minute ahead is from before they wrapped. */
 #define TICK_SHIFT	16
@@ -131,30 +130,35 @@ static noinline void btrfs_rr_add_mirror(struct btrfs_rr_pick *pick, int index)
 {
 	const struct btrfs_device *dev = pick->map->stripes[index].dev;
 	const struct btrfs_read_load *load = &dev->read_load;
-	const u32 page = (pick->map->stripes[index].physical + pick->offset) >> PAGE_SHIFT;
 	struct btrfs_rr_mirror *m = &pick->mirrors[pick->nr++];
-	bool single;
 
-	*m = (struct btrfs_rr_mirror){ .index = index, .slot = -1, .speed = btrfs_read_speed(dev) };
+	m->index = index;
+	m->slot = -1;
+	m->speed = btrfs_read_speed(dev);
+	if (m->speed.rot && !pick->nr_rot++)
+		pick->now_ns = ktime_get_ns();
 	m->wait = btrfs_rr_cost(btrfs_read_wait_ns(load, &m->speed, pick->now_ns));
-	single = btrfs_read_is_single(&m->speed, pick->len);
-	m->rested_seek = !m->wait && btrfs_read_has_rested(load, single || m->speed.rot);
-	m->rested_unit = !m->wait && btrfs_read_has_rested(load, single);
-	m->cont = btrfs_read_goes_on(&m->speed, READ_ONCE(load->last_end) >> PAGE_SHIFT, page);
-	if (!m->speed.rot) {
-		/* Who waits for a single read there is not known, but how many do. */
-		m->others = btrfs_read_singles(load);
-		return;
-	}
-	pick->nr_rot++;
-	for (int s = 0; s < BTRFS_RR_SLOTS; s++) {
-		const struct btrfs_rr_slot *slot = &load->slots[s];
+	m->rested_unit = !m->wait &&
+			 btrfs_read_has_rested(load, btrfs_read_is_single(&m->speed, pick->len));
+	m->rested_seek = m->speed.rot ? !m->wait && btrfs_read_has_rested(load, true) :
+					m->rested_unit;
+	/* Who waits for a single read of flash is not known, but how many do. */
+	m->others = m->speed.rot ? 0 : btrfs_read_singles(load);
+}
 
-		if (READ_ONCE(slot->pid) != pick->pid)
+/* Where the last read and our task on the device go on. */
+static void btrfs_rr_find_task(struct btrfs_rr_pick *pick, struct btrfs_rr_mirror *m)
+{
+	const struct btrfs_read_load *load = btrfs_rr_load(pick, m);
+	const u32 page = btrfs_rr_pos(pick, m) >> PAGE_SHIFT;
+
+	m->cont = btrfs_read_goes_on(&m->speed, READ_ONCE(load->last_end) >> PAGE_SHIFT, page);
+	for (int s = 0; s < BTRFS_RR_SLOTS; s++) {
+		if (READ_ONCE(load->slots[s].pid) != pick->pid)
 			continue;
 		m->slot = s;
-		m->cont |= btrfs_read_goes_on(&m->speed, READ_ONCE(slot->next), page);
-		pick->run = max(pick->run, READ_ONCE(slot->run));
+		m->cont |= btrfs_read_goes_on(&m->speed, READ_ONCE(load->slots[s].next), page);
+		pick->run = max(pick->run, READ_ONCE(load->slots[s].run));
 	}
 }
 
@@ -292,15 +296,19 @@ static u32 btrfs_rr_total(const struct btrfs_rr_pick *pick, int i)
 	const u64 bytes = pick->slice && pick->nr_rot == pick->nr ?
 			  (u64)pick->slice << BTRFS_READ_UNIT_SHIFT : pick->len;
 	const u64 transfer_ns = btrfs_read_transfer_ns(bytes, m->speed.unit_ns);
+	const u64 penalty_ns = btrfs_rr_penalty_ns(pick, m);
 	const u32 seek = btrfs_rr_cost(m->speed.seek_ns);
-	/* A long seek delays all who wait there; if reads wait everywhere, no disk goes idle. */
-	const u32 ways = RANDOM_WAY + RANDOM_WAY * pick->least_wait / seek;
 	u64 own = btrfs_read_access_ns(&m->speed, last_end, pos, pick->len);
 
+	/* Of single reads of flash none loses its place. */
+	if (!pick->nr_rot && !pick->stream && !penalty_ns)
+		return m->wait + seek;
+	/* A long seek delays all who wait there; if reads wait everywhere, no disk goes idle. */
 	if (own && m->speed.rot && !pick->stream)
-		own += (ways - 1) * (own - m->speed.seek_ns / 2);
+		own += (RANDOM_WAY + RANDOM_WAY * pick->least_wait / seek - 1) *
+		       (own - m->speed.seek_ns / 2);
 	if (last_end != pos)
-		own += btrfs_rr_penalty_ns(pick, m);
+		own += penalty_ns;
 	/* A new task goes by its number, unless a queue is longer by a stream's and the least. */
 	if (pick->on < 0 && pick->nr_rot == pick->nr)
 		return (m->wait + m->harm) / (4 * seek + pick->least_wait);
@@ -430,6 +438,7 @@ static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 	for (int i = 0; i < pick->nr; i++) {
 		struct btrfs_rr_mirror *m = &pick->mirrors[i];
 
+		btrfs_rr_find_task(pick, m);
 		/* Single reads of flash wait for a stream's pieces as another stream would. */
 		m->streams = m->others ? 12 : 0;
 		if (m->speed.rot)
@@ -451,11 +460,9 @@ static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 	if (pick->data)
 		pick->len = btrfs_rr_piece(pick, best);
 	/* A stream whose slice is over somewhere leaves that to others as soon as it is idle. */
-	if (pick->slice && best != pick->on) {
-		const u64 idle_ns = pick->now_ns + ((u64)on->wait << COST_SHIFT);
-
-		WRITE_ONCE(btrfs_rr_own_slot(pick, on)->until, idle_ns >> TICK_SHIFT);
-	}
+	if (pick->slice && best != pick->on)
+		WRITE_ONCE(btrfs_rr_own_slot(pick, on)->until,
+			   (pick->now_ns + ((u64)on->wait << COST_SHIFT)) >> TICK_SHIFT);
 	if (pick->mirrors[best].speed.rot)
 		btrfs_rr_take_lease(pick, best);
 	return best;
@@ -483,7 +490,6 @@ int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info, const struct btrfs_chu
 		.map = map,
 		.info = &fs_info->read_policy,
 		.offset = req->offset,
-		.now_ns = ktime_get_ns(),
 		.len = min_t(u64, req->len, SZ_1G),
 		.pid = current->pid,
 		.on = -1,
@@ -507,8 +513,10 @@ int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info, const struct btrfs_chu
 	}
 	if (!pick.nr)
 		return first;
-	for (int i = 0; i < pick.nr; i++)
-		btrfs_rr_guess(&pick, &pick.mirrors[i]);
+	for (int i = 0; i < pick.nr; i++) {
+		if (pick.mirrors[i].rested_seek || pick.mirrors[i].rested_unit)
+			btrfs_rr_guess(&pick, &pick.mirrors[i]);
+	}
 	/* Tree blocks are read as a whole. */
 	if (pick.data)
 		pick.len = min_t(u32, pick.len, pick.nr_rot == pick.nr ? ROT_PIECE : FLASH_PIECE);
@@ -516,7 +524,6 @@ int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info, const struct btrfs_chu
 	best = pick.nr_rot ? btrfs_rr_pick_rot(&pick) : btrfs_rr_choose(&pick);
 	if (pick.mirrors[best].guess)
 		btrfs_rr_note_guess(&pick, &pick.mirrors[best]);
-	if (pick.data)
-		req->len = min_t(u64, req->len, pick.len);
+	req->len = pick.data ? pick.len : req->len;
 	return pick.mirrors[best].index;
 }

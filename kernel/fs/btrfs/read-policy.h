@@ -147,16 +147,6 @@ int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info, const struct btrfs_chu
 			   int first, int nr, struct btrfs_read_request *req);
 
 void btrfs_read_load_forget(struct btrfs_read_load *load);
-struct btrfs_read_speed btrfs_read_speed(const struct btrfs_device *device);
-u64 btrfs_read_transfer_ns(u64 bytes, u32 unit_ns);
-bool btrfs_read_is_single(const struct btrfs_read_speed *speed, u64 len);
-bool btrfs_read_goes_on(const struct btrfs_read_speed *speed, u32 from, u32 to);
-bool btrfs_read_has_rested(const struct btrfs_read_load *load, bool single);
-u64 btrfs_read_access_ns(const struct btrfs_read_speed *speed, u64 from, u64 to, u64 len);
-u64 btrfs_read_in_flight(const struct btrfs_read_load *load);
-u8 btrfs_read_singles(const struct btrfs_read_load *load);
-u64 btrfs_read_wait_ns(const struct btrfs_read_load *load, const struct btrfs_read_speed *speed,
-		       u64 now_ns);
 void btrfs_read_load_charge(const struct btrfs_read_policy_info *info, struct btrfs_device *device,
 			    const struct bio *bio, struct btrfs_read_charge *charge);
 void btrfs_read_load_uncharge(struct btrfs_device *device, struct bio *bio,
