@@ -21,7 +21,7 @@ writer() {
 			2>>/tmp/errors
 		rm -r "$LAB_MNT/.w$1.$n" 2>>/tmp/errors
 		echo "$1" >>/tmp/rounds
-		sleep 0.05
+		sleep 0.3
 	done
 }
 
