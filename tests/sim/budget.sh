@@ -15,7 +15,7 @@ done
 
 # Named ones; what they are derived from is in the comment before each.
 constants() {
-	grep -hE '^#define [A-Z]\w*[[:space:]]+[^[:space:]]' kernel/fs/btrfs/read-policy*.[ch] | grep -vE '^#define (UNIT|BTRFS_READ_POLICY_H|BTRFS_READ_POLICY_SPEED_H|BTRFS_READ_POLICY_SPEED_H)\b|\('
+	grep -hE '^#define [A-Z]\w*[[:space:]]+[^[:space:]]' kernel/fs/btrfs/read-policy*.[ch] | grep -vE '^#define (UNIT|BTRFS_READ_POLICY_H|BTRFS_READ_POLICY_SPEED_H)\b|\('
 	grep -hE '^#define [A-Z]\w*[[:space:]]+\(' kernel/fs/btrfs/read-policy*.[ch]
 }
 [ "$(constants | wc -l)" -gt 0 ] && [ "$(constants | wc -l)" -le $most_constants ]

@@ -8,8 +8,8 @@
 
 here=$(cd "$(dirname "$0")" && pwd)
 
-# Data and metadata of every profile, grown and moved; what is there afterwards. (A conversion begins with a system chunk
-# on our kernel only.)
+# The chunks of every profile after mkfs, writes and a balance of metadata. Not after a conversion: only our kernel begins
+# one with a system chunk.
 # Nothing is written before its sync: when that begins depends on memory, which is
 # a little less with a larger kernel.
 chunks_of() {
