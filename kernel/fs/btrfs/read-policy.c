@@ -74,8 +74,8 @@ struct btrfs_rr_pick {
 	u8 nr, nr_rot;
 	u8 run, window, least_streams;
 	bool data;
-	/* The task reads a stream. */
-	bool stream;
+	/* The task reads a stream; a mirror has rested; of single reads of flash none loses its place. */
+	bool stream, rested, single;
 	struct btrfs_rr_mirror mirrors[MIRRORS_MAX];
 };
 
@@ -144,6 +144,7 @@ static noinline void btrfs_rr_add_mirror(struct btrfs_rr_pick *pick, int index)
 					m->rested_unit;
 	/* Who waits for a single read of flash is not known, but how many do. */
 	m->others = m->speed.rot ? 0 : btrfs_read_singles(load);
+	pick->rested |= m->rested_seek || m->rested_unit;
 }
 
 /* Where the last read and our task on the device go on. */
@@ -300,9 +301,6 @@ static u32 btrfs_rr_total(const struct btrfs_rr_pick *pick, int i)
 	const u32 seek = btrfs_rr_cost(m->speed.seek_ns);
 	u64 own = btrfs_read_access_ns(&m->speed, last_end, pos, pick->len);
 
-	/* Of single reads of flash none loses its place. */
-	if (!pick->nr_rot && !pick->stream && !penalty_ns)
-		return m->wait + seek;
 	/* A long seek delays all who wait there; if reads wait everywhere, no disk goes idle. */
 	if (own && m->speed.rot && !pick->stream)
 		own += (RANDOM_WAY + RANDOM_WAY * pick->least_wait / seek - 1) *
@@ -341,7 +339,8 @@ static noinline int btrfs_rr_choose(const struct btrfs_rr_pick *pick)
 	for (int k = 0; k < pick->nr; k++) {
 		const int i = (first + k) % pick->nr;
 		const struct btrfs_rr_mirror *m = &pick->mirrors[i];
-		const u32 cost = btrfs_rr_total(pick, i);
+		const u32 cost = pick->single ? m->wait + btrfs_rr_cost(m->speed.seek_ns) :
+						btrfs_rr_total(pick, i);
 
 		if (pick->stream && (m->streams > pick->least_streams || btrfs_rr_is_slow(pick, m)))
 			continue;
@@ -513,14 +512,15 @@ int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info, const struct btrfs_chu
 	}
 	if (!pick.nr)
 		return first;
-	for (int i = 0; i < pick.nr; i++) {
-		if (pick.mirrors[i].rested_seek || pick.mirrors[i].rested_unit)
-			btrfs_rr_guess(&pick, &pick.mirrors[i]);
-	}
+	for (int i = 0; pick.rested && i < pick.nr; i++)
+		btrfs_rr_guess(&pick, &pick.mirrors[i]);
 	/* Tree blocks are read as a whole. */
 	if (pick.data)
 		pick.len = min_t(u32, pick.len, pick.nr_rot == pick.nr ? ROT_PIECE : FLASH_PIECE);
 	pick.stream = !pick.nr_rot && !btrfs_read_is_single(&pick.mirrors[0].speed, pick.len);
+	pick.single = !pick.nr_rot && !pick.stream &&
+		      (READ_ONCE(pick.info->nonlocal_inc_mixed_only) ||
+		       !READ_ONCE(pick.info->nonrot_nonlocal_inc));
 	best = pick.nr_rot ? btrfs_rr_pick_rot(&pick) : btrfs_rr_choose(&pick);
 	if (pick.mirrors[best].guess)
 		btrfs_rr_note_guess(&pick, &pick.mirrors[best]);

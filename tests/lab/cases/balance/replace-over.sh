@@ -13,18 +13,32 @@ array() {
 	lab_fresh && lab_mkfs raid1/raid1 /dev/labda /dev/labdb && lab_mount /dev/labda && lab_fill "$LAB_MNT/file" "$1" && sync ||
 		bail_out 'no file system'
 	sum=$(md5sum <"$LAB_MNT/file")
+	: >/tmp/promised
 }
 
-# Power is back: all devices are seen, and the file is right in two mounts.
+# Power is back: all devices are seen, and the file is right in two mounts, and all that was synced is there.
 right() {
 	local n
 
 	btrfs device scan --forget
+	echo 0 >$labdisk/writes_left	# some are left where there were fewer this time
 	echo 0 >$labdisk/dark
 	btrfs device scan >/dev/null 2>&1
 	for n in 1 2; do
 		lab_mount /dev/labda 2>/tmp/mount || return
-		[ "$(md5sum <"$LAB_MNT/file")" = "$sum" ] && umount "$LAB_MNT" || return
+		[ "$(md5sum <"$LAB_MNT/file")" = "$sum" ] && xargs -r cat </tmp/promised >/dev/null && umount "$LAB_MNT" || return
+	done
+}
+
+# Tasks that sync new files until the file system takes no more, or the replace is over.
+syncing() {
+	local n i
+
+	for n in 1 2 3; do
+		for ((i = 0; ; i++)); do
+			[ ! -e /tmp/over ] && (echo "$n" >"$LAB_MNT/$n.$i") 2>/dev/null && sync "$LAB_MNT/$n.$i" 2>/dev/null || break
+			echo "$LAB_MNT/$n.$i" >>/tmp/promised
+		done &
 	done
 }
 
@@ -44,6 +58,14 @@ cancel() {
 finish() {
 	echo "$1" >$labdisk/writes_left
 	btrfs replace start -B -f 2 /dev/labdc "$LAB_MNT" >/tmp/replace 2>&1
+}
+
+finish_syncing() {
+	rm -f /tmp/over
+	syncing
+	finish "$1"
+	touch /tmp/over
+	wait
 }
 
 # writes WORK SIZE: all that it writes, until the file system is unmounted
@@ -72,6 +94,7 @@ cuts() {
 
 cuts cancel 60 14
 cuts finish 10 14
+cuts finish_syncing 10 40
 
 # The power is cut after a replace was cancelled, before a commit.
 array 60
