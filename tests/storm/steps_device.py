@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Steps that change which devices there are, and their sizes.
+import errno
 import os
+import subprocess
 
 import layout
 import machine
@@ -201,7 +203,11 @@ class Replace(Step):
         weak = [d for d in self.sources(m) if d in m.lost()]
         devid = rng.choice(weak if weak and rng.random() < 0.8 else self.sources(m))
         return {'devid': devid, 'slot': rng.choice(self.targets(m, devid)),
-                'read': rng.random() < 0.4, 'cancel': rng.choice([None, None, None, 5, 60])}
+                'read': rng.random() < 0.4, 'cancel': rng.choice([None, None, None, 5, 60]),
+                'suspend': rng.choice([None, None, 5, 60, 200])}
+
+    def upset(self, a):
+        return (errno.EROFS,) if a.get('suspend') else ()
 
     def act(self, m, a):
         dev = m.slots[a['slot']]['dev']
@@ -209,12 +215,14 @@ class Replace(Step):
         words = ['btrfs', 'replace', 'start', '-B', '-f', '-K'] + (['-r'] if a['read'] else [])
         words += [str(a['devid']), dev, MNT]
         if not a['cancel']:
-            return machine.run(*words)
+            return suspended(words, a['suspend']) if a.get('suspend') else machine.run(*words)
         result = machine.interrupted(words, ['btrfs', 'replace', 'cancel', MNT], a['cancel'])
         a['canceled'] = result.status != 0 and 'cancel' in result.out
         return machine.Result(0, '') if a['canceled'] else result
 
     def excuse(self, m, a, result, before):
+        if a.get('suspend') and 'Read-only file system' in result.out:
+            return 'read-only before it began'
         if no_space(result):
             return self.short(m, before)
         if m.swap and 'Text file busy' in result.out:
@@ -259,6 +267,20 @@ class Replace(Step):
         transaction, which a sync does not begin; until then a mount wants the target."""
         os.utime(MNT)
         machine.sync()
+
+
+def suspended(words, wait):
+    """A replace that a remount read-only suspends, as a shutdown does, and that goes on when it
+    may write.  Files that a load has open refuse the remount; then nothing comes between."""
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child:
+        machine.sleep(wait)
+        refused = machine.run('mount', '-o', 'remount,ro', MNT).status
+        out = child.communicate()[0].decode(errors='replace')
+    if refused:
+        return machine.Result(child.returncode, out)
+    machine.must('mount', '-o', 'remount,rw', MNT)
+    status = btrfs('replace', 'status', MNT)    # waits for the end
+    return machine.Result(child.returncode or ' finished on ' not in status.out, out + status.out)
 
 
 class Resize(Step):

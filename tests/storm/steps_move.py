@@ -204,7 +204,8 @@ class Move(Step):
                 before.chunks[c].kind == 'system' for c, _, _ in [*earlier, item] if c in before.chunks)
             return bool(others) or hole(devid, before, after) < before.chunks[chunk].stripe_bytes()
         if row == 'ENOSPC not-read-only':
-            return m.full or short_of_space(m, before)
+            # Roles that a load sets leave less space for a while.
+            return m.full or 'roles' in a.get('beside', ()) or short_of_space(m, before)
         return False
 
 
