@@ -3,7 +3,7 @@
 #
 # Scrub of RAID5 and RAID6 by the stock and by the patched kernel: the same counters,
 # the same damage found and repaired, parity too, whatever devices take part, and how
-# long it takes. ALONE=yes is what says something with one kernel only.
+# long it takes. ALONE=patched is what says something with that kernel only.
 . "$(dirname "$0")/lib.sh"
 
 # damaged PROFILE COUNT STEP SHIFT DEVID...: the load on one disk model with rubbish on
@@ -27,12 +27,12 @@ damaged() {
 }
 
 # after WHAT COUNT [--env ...] -- ARGUMENT...: both kernels on copies of the disks, and in
-# $work/stock.restored and $work/patched.restored what is as it was before the damage
+# $work/stock.restored and $work/patched.restored what is as it was before the damage; ALONE: the patched one
 after() {
 	local what=$1 count=$2 which
 
 	shift 2
-	for which in stock patched; do
+	for which in ${ALONE:-stock patched}; do
 		rm -rf "$work/copy"
 		cp -r --sparse=always "$work/made" "$work/copy"
 		machine "${!which}" "$work/copy" hdd 1 "$count" "$@" >"$work/$which" 2>"$work/log" ||
@@ -44,7 +44,7 @@ after() {
 
 # restored WHAT LEAST: as much as by stock, and so much at least
 restored() {
-	is "$(md5sum <"$work/patched.restored")" "$(md5sum <"$work/stock.restored")" "$1: the same blocks are repaired"
+	[ -n "$ALONE" ] || is "$(md5sum <"$work/patched.restored")" "$(md5sum <"$work/stock.restored")" "$1: the same blocks are repaired"
 	in_range "$(wc -l <"$work/patched.restored")" "$2" 100000 "$1: blocks repaired"
 }
 
@@ -52,6 +52,7 @@ restored() {
 per_device() {
 	local what=$1 devid
 
+	[ -z "$ALONE" ] || return 0
 	shift
 	for devid; do
 		alike "device$devid" "$what: device $devid of stock and patched"
@@ -66,7 +67,7 @@ corrected() {
 # All devices at once. The stock kernel repairs data also while it checks parity, without
 # counting it, so its count depends on who comes first; all of it is the most it can be.
 repairs() {
-	local profile=$1 count=$2 made
+	local profile=$1 count=$2 made least=80
 	local what="$profile, all devices damaged"
 
 	# shellcheck disable=SC2046
@@ -75,9 +76,10 @@ repairs() {
 	after "$what" "$count" --env TWICE=yes -- "$here/guest" scrub || return
 	restored "$what" 80
 	is "$(value patched content)" "$made" "$what: content"
-	alike status "$what: status"
+	is "$(value patched status)" 0 "$what: status"
 	is "$(value patched again | grep -o 'csum_errors:[0-9]*')" csum_errors:0 "$what: a second scrub finds nothing"
-	in_range "$(corrected patched counters)" "$(corrected stock counters)" 100000 "$what: counted, at least as many as by stock"
+	[ -n "$ALONE" ] || least=$(corrected stock counters)
+	in_range "$(corrected patched counters)" "$least" 100000 "$what: counted, at least as many as by stock"
 	# shellcheck disable=SC2046
 	after "$what" "$count" -- "$here/guest" each $(seq "$count") || return
 	restored "$what, one after the other" 80
@@ -274,7 +276,7 @@ leader_goes() {
 	DISKS=4 prepare hdd 1 5 big:100 raid5/raid5
 	made_content 5
 	members=4
-	for after in 5 60 150; do
+	for after in ${leader:-5 60 150}; do
 		beside "device 1 is removed after $after ms" 5 removed "$after" 1
 		beside "device 1 is replaced after $after ms" 5 replaced "$after" 1 /dev/labde
 	done
@@ -286,7 +288,7 @@ device_goes_from_who_waits() {
 
 	DISKS=4 prepare hdd 1 5 small:100 raid5/raid5
 	made_content 5
-	for after in 100 300 1000; do
+	for after in ${waiting:-100 300 1000}; do
 		beside "others wait, device 5 is removed after $after ms" 5 waited "$after" || continue
 		is "$(value patched still)" 1 "others wait, device 5 is removed after $after ms: before the slow one has come"
 	done
@@ -380,6 +382,8 @@ speed() {
 	compare "$4 in $2 of $3, $1" "$5" "$1" "$3" "$4" "$2" -- scrub counters status
 }
 
+# In the middle of a chunk is what CI has time for.
+[ -z "$ALONE" ] || leader=60 waiting=300
 repairs raid5 4
 repairs raid6 4
 two_profiles
