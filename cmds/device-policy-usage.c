@@ -326,6 +326,12 @@ static void print_totals(const struct btrfs_policy_fs *fs, const struct view *vi
 		    would && !assumed ? " with a kernel that obeys roles" : "");
 }
 
+static bool prefers_metadata(const struct btrfs_policy_device_usage *row)
+{
+	return row->role == BTRFS_POLICY_ROLE_METADATA_PREFERRED ||
+	       row->role == BTRFS_POLICY_ROLE_METADATA_ONLY;
+}
+
 /* Devices that prefer metadata and have little left for it: full is too late to hear of it. */
 static void print_filling(const struct btrfs_policy_fs *fs,
 			  const struct btrfs_policy_placement *placement)
@@ -333,8 +339,6 @@ static void print_filling(const struct btrfs_policy_fs *fs,
 	const struct btrfs_policy_device_usage *row;
 
 	for (size_t i = 0; (row = btrfs_policy_placement_device(placement, i)); i++) {
-		bool prefers = row->role == BTRFS_POLICY_ROLE_METADATA_PREFERRED ||
-			       row->role == BTRFS_POLICY_ROLE_METADATA_ONLY;
 		const struct btrfs_policy_device *device = btrfs_policy_device_find(fs, row->devid);
 		uint64_t bytes = 0;
 		double percent;
@@ -347,10 +351,25 @@ static void print_filling(const struct btrfs_policy_fs *fs,
 		if (bytes > row->size)
 			bytes = row->size;	/* it is being made smaller */
 		percent = row->size ? 100.0 * bytes / row->size : 0.0;
-		if (prefers && percent > FILLING_PERCENT)
+		if (prefers_metadata(row) && percent > FILLING_PERCENT)
 			say(LEVEL_DEFAULT, "devid %" PRIu64 " (%s) is %.2f%% allocated; add a device for metadata before it is full",
 			    row->devid, btrfs_policy_role_name(row->role), percent);
 	}
+}
+
+/* With one SSD for RAID1 nothing is misplaced, and yet each commit waits for a hard disk. */
+static void print_copies(const struct btrfs_policy_placement *placement)
+{
+	const struct btrfs_policy_device_usage *device;
+	const struct btrfs_policy_profile_usage *row;
+	uint32_t prefer = 0;
+
+	for (size_t i = 0; (device = btrfs_policy_placement_device(placement, i)); i++)
+		prefer += prefers_metadata(device) && device->size;
+	for (size_t i = 0; prefer && (row = btrfs_policy_placement_profile(placement, i)); i++)
+		if (row->kind == BTRFS_POLICY_KIND_METADATA && prefer < row->devices_min)
+			say(LEVEL_DEFAULT, "Metadata is %s, for %u devices, and %u %s it: commits wait for the others, which hold the rest of it",
+			    row->profile, row->devices_min, prefer, prefer == 1 ? "prefers" : "prefer");
 }
 
 static void print_capacity(const struct btrfs_policy_remaining_capacity *capacity,
@@ -398,6 +417,7 @@ static void print_text(const struct btrfs_policy_fs *fs, const struct view *view
 	print_totals(fs, view, &args->units);
 	if (view->outlook)
 		print_outlook(view, &args->units);
+	print_copies(placement);
 	print_filling(fs, placement);
 }
 

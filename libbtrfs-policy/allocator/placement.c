@@ -245,6 +245,7 @@ profile_row(struct btrfs_policy_placement *placement, const struct btrfs_policy_
 	memmove(&rows[at + 1], &rows[at], (count - at) * sizeof(*rows));
 	rows[at] = (struct btrfs_policy_profile_usage){
 		.kind = chunk->kind, .profile = chunk->profile, .type = chunk->type,
+		.devices_min = bp_profile_of(chunk->type)->devs_min,
 	};
 	placement->profiles = rows;
 	placement->profile_count++;

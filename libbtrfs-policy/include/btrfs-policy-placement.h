@@ -79,6 +79,7 @@ struct btrfs_policy_chunk {
  * @misplaced_chunks: number of misplaced ones
  * @misplaced_size: logical bytes of those
  * @misplaced_used: bytes of those in use
+ * @devices_min: devices that a chunk of the profile needs at least, 1 to 4
  */
 struct btrfs_policy_profile_usage {
 	enum btrfs_policy_kind kind;
@@ -90,6 +91,7 @@ struct btrfs_policy_profile_usage {
 	uint64_t misplaced_chunks;
 	uint64_t misplaced_size;
 	uint64_t misplaced_used;
+	uint32_t devices_min;
 };
 
 /**

@@ -2,7 +2,6 @@
 #
 # Steps that change which devices there are, and their sizes.
 import errno
-import os
 import subprocess
 
 import layout
@@ -249,7 +248,6 @@ class Replace(Step):
 
     def effect(self, m, a, result):
         if a.get('canceled'):
-            self.settle()
             return
         dev = m.devs[a['devid']]
         if dev['slot'] is not None:
@@ -257,16 +255,6 @@ class Replace(Step):
             old['state'] = 'gone' if old['state'] == 'failing' else 'spare'
         dev['slot'] = a['slot']
         m.slots[a['slot']]['state'] = 'member'
-
-    def failed(self, m, a, result):
-        self.settle()
-
-    @staticmethod
-    def settle():
-        """The stock kernel writes the end of a replace that was canceled or failed with the next
-        transaction, which a sync does not begin; until then a mount wants the target."""
-        os.utime(MNT)
-        machine.sync()
 
 
 def suspended(words, wait):
