@@ -366,10 +366,13 @@ static void print_copies(const struct btrfs_policy_placement *placement)
 
 	for (size_t i = 0; (device = btrfs_policy_placement_device(placement, i)); i++)
 		prefer += prefers_metadata(device) && device->size;
-	for (size_t i = 0; prefer && (row = btrfs_policy_placement_profile(placement, i)); i++)
-		if (row->kind == BTRFS_POLICY_KIND_METADATA && prefer < row->devices_min)
-			say(LEVEL_DEFAULT, "Metadata is %s, for %u devices, and %u %s it: commits wait for the others, which hold the rest of it",
-			    row->profile, row->devices_min, prefer, prefer == 1 ? "prefers" : "prefer");
+	for (size_t i = 0; prefer && (row = btrfs_policy_placement_profile(placement, i)); i++) {
+		if (row->kind != BTRFS_POLICY_KIND_METADATA || prefer >= row->devices_min)
+			continue;
+		say(LEVEL_DEFAULT, "Metadata is %s, for %u devices, and %u %s it: "
+		    "commits wait for the others, which hold the rest of it",
+		    row->profile, row->devices_min, prefer, prefer == 1 ? "prefers" : "prefer");
+	}
 }
 
 static void print_capacity(const struct btrfs_policy_remaining_capacity *capacity,

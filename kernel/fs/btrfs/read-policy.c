@@ -74,7 +74,7 @@ struct btrfs_rr_pick {
 	u8 nr, nr_rot;
 	u8 run, window, least_streams;
 	bool data;
-	/* The task reads a stream; a mirror has rested; of single reads of flash none loses its place. */
+	/* The task reads a stream; a mirror has rested; single reads of flash lose no place. */
 	bool stream, rested, single;
 	struct btrfs_rr_mirror mirrors[MIRRORS_MAX];
 };
