@@ -11,7 +11,7 @@ cases_of() {
 	case $1 in
 	fixes)
 		printf 'tests/lab/cases/balance/%s.sh\n' balance-freed-space convert-last-space other-profile overcommit-profile quota-again raid5-reused \
-			remove-tight remove-undone replace-begin replace-end replace-no-space replace-over seed-removed space-after-remove sprout-mount system-chunk system-space
+			remove-tight remove-undone replace-begin replace-end replace-no-space replace-over replace-away seed-removed space-after-remove sprout-mount system-chunk system-space
 		echo tests/lab/cases/scrub-send/read-repair-lost.sh ;;
 	roles)
 		printf 'tests/lab/cases/roles/%s.sh\n' placement refuse sysfs ssd-and-hdds small-ssd add-role df df-metadata-full \
