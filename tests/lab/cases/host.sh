@@ -9,7 +9,8 @@
 # `# lab:` lines, runs the script in there and ends it with the script's status.
 # A case with a line `# machines: NAME...` gets a machine for each name, and the
 # name as its argument: the others still run when the kernel of one dies. Lines
-# `# lab NAME:` are options for that one.
+# `# lab NAME:` are options for that one. Those of a line `# machines at night:`
+# are for LAB_NIGHT=yes, which the long targets set, or LAB_MACHINES=NAME.
 # A case that looks at its disks from outside afterwards has `# images:` and a
 # function on_host in a file of its own, NAME.host.
 
@@ -64,7 +65,8 @@ run_machine() {
 	grep -q '^1\.\.' "$work/one" || echo "not ok 0 - ${*:+$*: }the case came to its end"
 }
 
-read -ra machines < <(sed -n 's/^# machines: *//p' "$case_file" | xargs)
+night=${LAB_NIGHT:-}${LAB_MACHINES:-}
+read -ra machines < <(sed -n "s/^# machines${night:+\\( at night\\)\\?}: *//p" "$case_file" | xargs)
 for machine in ${LAB_MACHINES:-}; do
 	[[ " ${machines[*]} " == *" $machine "* ]] || bail_out "LAB_MACHINES: this case has no machine '$machine'"
 done

@@ -77,13 +77,13 @@ writes() {
 	echo 0 >$labdisk/writes_left
 }
 
-# cuts WORK SIZE COUNT: before each of the last COUNT writes
+# cuts WORK SIZE COUNT STEP: before each STEPth of the last COUNT writes
 cuts() {
 	local last n wrong=''
 
 	last=$(writes "$1" "$2")
 	ok "$1: $last writes"
-	for ((n = last > $3 ? last - $3 : 1; n < last; n++)); do
+	for ((n = last > $3 ? last - $3 : 1; n < last; n += $4)); do
 		array "$2"
 		"$1" "$n"
 		umount "$LAB_MNT"
@@ -92,9 +92,9 @@ cuts() {
 	is "$wrong" '' "$1: cuts after which there was no mount, or wrong data"
 }
 
-cuts cancel 60 14
-cuts finish 10 14
-cuts finish_syncing 10 40
+cuts cancel 60 14 1
+cuts finish 10 8 1
+cuts finish_syncing 10 40 3
 
 # The power is cut after a replace was cancelled, before a commit.
 array 60

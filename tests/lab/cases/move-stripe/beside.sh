@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # lab: --mem 1G --disk ssd:size=6G,seed=1 --disk ssd:size=6G,seed=2 --disk ssd:size=6G,seed=3 --disk hdd:size=6G,seed=4
-# machines: raid1 raid5
+# machines: raid1
+# machines at night: raid5
 #
 # Stripes move to and fro beside writers in place and in new blocks, fsync, snapshots, scrub and trim: each file has what was
 # written last, and the trees are right.

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # lab: --mem 1G --disk ssd:size=1G,seed=1 --disk hdd:size=4G,seed=2 --disk hdd:size=4G,seed=3 --disk hdd:size=100M,seed=4
 # lab: --disk ssd:size=1G,seed=5 --disk ssd:size=2G,seed=6 --disk hdd:size=2G,seed=7 --disk hdd:size=2G,seed=8 --disk hdd:size=2G,seed=9
-# machines: preferred only equal-hdd equal-ssd pair pair-larger second
+# machines: only equal-ssd pair
+# machines at night: preferred equal-hdd pair-larger second
 #
 # A device is lost, the file system is mounted degraded and the device replaced.
 # Afterwards the file system takes data and metadata as it did before, makes no

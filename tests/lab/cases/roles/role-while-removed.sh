@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # lab: --mem 1G --disk ssd:size=2G,seed=1 --disk hdd:size=2G,seed=2 --disk hdd:size=2G,seed=3 --disk hdd:size=2G,seed=4
-# machines: sysfs ioctl race replace add-fails shrink
+# machines: sysfs race replace
+# machines at night: ioctl add-fails shrink
 #
 # Roles of a device change while the device is removed, added, replaced or shrunk.
 # Every step ends as it would without, a writer gets 0 or one of a few errors, and

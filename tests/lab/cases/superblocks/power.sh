@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # lab: --mem 512M --disk hdd:size=1G,seed=1,volatile=1 --disk hdd:size=1G,seed=2,volatile=1 --disk ssd:size=1G,seed=3,volatile=1 --disk ssd:size=1G,seed=4,volatile=1
 # lab: --disk hdd:size=1G,seed=5,volatile=1
-# machines: cut random
+# machines: cut
+# machines at night: random
 #
 # The power is cut after each kind of sync, and in the middle of 20 loads; what was not flushed is lost, or some of it. All that was
 # synced is there, and superblocks that lag are older than others.
