@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# lab: --mem 1G
+# lab: --mem 2G
 # lab: --disk hdd:size=2G,seed=11 --disk hdd:size=2G,seed=12 --disk hdd:size=2G,seed=13
 # lab: --disk hdd:size=2G,seed=41 --disk hdd:size=2G,seed=42 --disk hdd:size=2G,seed=43
 #
