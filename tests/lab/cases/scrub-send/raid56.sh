@@ -79,7 +79,7 @@ repairs() {
 	is "$(value patched status)" 0 "$what: status"
 	is "$(value patched again | grep -o 'csum_errors:[0-9]*')" csum_errors:0 "$what: a second scrub finds nothing"
 	[ -n "$ALONE" ] || least=$(corrected stock counters)
-	in_range "$(corrected patched counters)" "$least" 100000 "$what: counted, at least as many as by stock"
+	in_range "$(corrected patched counters)" "$least" 100000 "$what: counted"
 	# shellcheck disable=SC2046
 	after "$what" "$count" -- "$here/guest" each $(seq "$count") || return
 	restored "$what, one after the other" 80
