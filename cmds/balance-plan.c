@@ -194,7 +194,8 @@ static json_object *step_json(const void *plan, size_t index)
 }
 
 /* A plan may have 400,000 steps, each 6 KB as an object: one at a time. */
-static void print_json(const struct btrfs_policy_fs *fs, const struct btrfs_policy_plan *plan)
+static void print_json(const struct btrfs_policy_fs *fs, const struct btrfs_policy_plan *plan,
+		       const char *name)
 {
 	_cleanup_(records) struct records *devices = read_devices(fs, plan);
 	json_object *object = filesystem_json(fs);
@@ -205,7 +206,7 @@ static void print_json(const struct btrfs_policy_fs *fs, const struct btrfs_poli
 	json_object_object_add(object, "plan", summary_json(plan));
 	json_object_object_add(object, "steps", NULL);
 	json_object_object_add(object, "devices", records_json_array(devices));
-	json_print_streamed("balance-preferred-metadata", object, "steps", step_json, plan);
+	json_print_streamed(name, object, "steps", step_json, plan);
 }
 
 static char *format_time(uint64_t seconds)
@@ -284,7 +285,7 @@ static int check_run(struct btrfs_policy_fs *fs, const struct btrfs_policy_plan 
 	return STATUS_STATE;
 }
 
-int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs,
+int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs, const char *name,
 		      const struct btrfs_policy_balance_options *options, const char *assume)
 {
 	_cleanup_(placement) struct btrfs_policy_placement *placement = NULL;
@@ -293,12 +294,14 @@ int balance_show_plan(const struct run *run, struct btrfs_policy_fs *fs,
 
 	if (ret == 0 && assume)
 		ret = btrfs_policy_placement_assume(fs, placement, assume);
+	if (ret == 0 && options->only_draining)
+		ret = btrfs_policy_placement_only_draining(fs, placement);
 	if (ret == 0)
 		ret = btrfs_policy_plan_new(fs, placement, options, &plan);
 	if (ret)
 		return filesystem_failed(fs, ret);
 	if (run->json)
-		print_json(fs, plan);
+		print_json(fs, plan, name);
 	else
 		print_text(fs, plan);
 	ret = btrfs_policy_plan_keeps_copies(fs, placement, plan);

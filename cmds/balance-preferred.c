@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cmds/balance-plan.h"
+#include "cmds/balance-run.h"
 #include "cmds/commands.h"
 #include "cmds/handles.h"
 #include "cmds/filesystem.h"
@@ -88,7 +89,7 @@ static int show_progress(const struct btrfs_policy_progress *state, void *user)
 	return interrupted;
 }
 
-static json_object *report_json(const struct btrfs_policy_balance_report *report)
+json_object *balance_report_json(const struct btrfs_policy_balance_report *report)
 {
 	_cleanup_(records) struct records *records = records_new(report_columns, REPORT_COLUMNS);
 	struct cell *record = records_add(records);
@@ -116,12 +117,12 @@ static void print_json(const struct btrfs_policy_fs *fs,
 	json_object_object_add(object, "enforced",
 			       json_object_new_boolean(btrfs_policy_enforced(fs, NULL)));
 	json_object_object_add(object, "dry-run", json_object_new_boolean(false));
-	json_object_object_add(object, "report", report_json(report));
+	json_object_object_add(object, "report", balance_report_json(report));
 	json_print_document("balance-preferred-metadata", object);
 }
 
 /* "Done" is the sentence that 'btrfs balance' ends with. */
-static void print_text(const struct btrfs_policy_balance_report *report, int ret)
+void balance_print_report(const struct btrfs_policy_balance_report *report, int ret)
 {
 	_cleanup_free_ char *stripes = report->by_stripes ?
 		xasprintf(", %" PRIu64 " by stripes", report->by_stripes) : xstrdup("");
@@ -141,22 +142,18 @@ static void print_text(const struct btrfs_policy_balance_report *report, int ret
 		warning("%s", report->text);
 }
 
-static struct btrfs_policy_balance_options library_options(const struct balance_args *args,
-							   struct progress *progress)
+static struct btrfs_policy_balance_options library_options(const struct balance_args *args)
 {
 	return (struct btrfs_policy_balance_options){
 		.size = sizeof(struct btrfs_policy_balance_options),
 		.limit = args->limit,
 		.enqueue = args->enqueue,
 		.unenforced = args->unenforced,
-		.progress = show_progress,
-		.user = progress,
 		.method = args->method,
 	};
 }
 
-/* @ret is from the library; @report may be NULL. */
-static int end_status(const struct btrfs_policy_balance_report *report, int ret)
+int balance_end_status(const struct btrfs_policy_balance_report *report, int ret)
 {
 	switch (report ? report->end : BTRFS_POLICY_END_FAILED) {
 	case BTRFS_POLICY_END_NO_SPACE:
@@ -172,31 +169,40 @@ static int end_status(const struct btrfs_policy_balance_report *report, int ret)
 	}
 }
 
-/* In the background JSON has no reader; text goes to the system log. */
-static int run_balance(const struct run *run, struct btrfs_policy_fs *fs, bool json)
+int balance_run(struct btrfs_policy_fs *fs, struct btrfs_policy_balance_options options, int mode,
+		struct btrfs_policy_balance_report **report)
 {
-	_cleanup_(report) struct btrfs_policy_balance_report *report = NULL;
-	const struct balance_args *args = run->args;
 	struct progress progress;
-	const struct btrfs_policy_balance_options options = library_options(args, &progress);
 	int ret;
 
-	progress_begin(&progress, args->progress);
+	options.progress = show_progress;
+	options.user = &progress;
+	progress_begin(&progress, mode);
 	/*
 	 * The first signal ends the balance after the chunk that is being relocated, or at once
 	 * if its stripes are being moved.  A second one ends it at once, but not while the kernel
 	 * relocates a chunk: only SIGKILL does.  SIGHUP comes when the terminal goes away.
 	 */
 	on_interrupt(interrupt);
-	ret = btrfs_policy_balance(fs, &options, &report);
+	ret = btrfs_policy_balance(fs, &options, report);
 	progress_end(&progress);
+	return ret;
+}
+
+/* In the background JSON has no reader; text goes to the system log. */
+static int run_balance(const struct run *run, struct btrfs_policy_fs *fs, bool json)
+{
+	_cleanup_(report) struct btrfs_policy_balance_report *report = NULL;
+	const struct balance_args *args = run->args;
+	int ret = balance_run(fs, library_options(args), args->progress, &report);
+
 	if (report && json)
 		print_json(fs, report);
 	else if (report)
-		print_text(report, ret);
+		balance_print_report(report, ret);
 	if (ret)
 		filesystem_failed(fs, ret);
-	return end_status(report, ret);
+	return balance_end_status(report, ret);
 }
 
 /* A kernel that ignores roles moves chunks too, only not where they should be. */
@@ -238,7 +244,7 @@ static int run_detached(const struct run *run, struct btrfs_policy_fs *fs)
 
 static int run_in_background(const struct run *run, struct btrfs_policy_fs *fs)
 {
-	const struct btrfs_policy_balance_options options = library_options(run->args, NULL);
+	const struct btrfs_policy_balance_options options = library_options(run->args);
 	int ret = btrfs_policy_balance_check(fs, &options);
 	json_object *object;
 	pid_t pid;
@@ -284,7 +290,7 @@ static int balance(const struct run *run)
 {
 	_cleanup_(fs) struct btrfs_policy_fs *fs = NULL;
 	const struct balance_args *args = run->args;
-	const struct btrfs_policy_balance_options options = library_options(args, NULL);
+	const struct btrfs_policy_balance_options options = library_options(args);
 	int status = check_words(run);
 
 	if (!status)
@@ -294,7 +300,7 @@ static int balance(const struct run *run)
 	if (status)
 		return status;
 	if (run->dry_run)
-		return balance_show_plan(run, fs, &options, args->assume);
+		return balance_show_plan(run, fs, "balance-preferred-metadata", &options, args->assume);
 	status = check_enforced(run, fs);
 	if (status)
 		return status;

@@ -25,6 +25,7 @@ extern const struct command device_policy_set_command;
 extern const struct command device_policy_tag_command;
 extern const struct command device_policy_suggest_command;
 extern const struct command device_policy_add_command;
+extern const struct command device_policy_drain_command;
 extern const struct command device_policy_usage_command;
 extern const struct command device_policy_save_command;
 extern const struct command device_policy_restore_command;

@@ -58,30 +58,6 @@ static int parse_words(const struct run *run, struct tag_group *groups, int *cou
 	return STATUS_OK;
 }
 
-static int select_devices(struct btrfs_policy_fs *fs, const struct tag_group *group,
-			  uint64_t **devids, size_t *count)
-{
-	for (int i = 0; i < group->count; i++) {
-		_cleanup_free_ uint64_t *found = NULL;
-		size_t found_count;
-		int ret = btrfs_policy_device_select(fs, group->devices[i], &found, &found_count);
-
-		if (ret)
-			return ret;
-		*devids = xrealloc(*devids, *count + found_count, sizeof(**devids));
-		/* A device may be meant by more than one word; it is tagged once. */
-		for (size_t j = 0; j < found_count; j++) {
-			size_t k = 0;
-
-			while (k < *count && (*devids)[k] != found[j])
-				k++;
-			if (k == *count)
-				(*devids)[(*count)++] = found[j];
-		}
-	}
-	return 0;
-}
-
 /* The request, and the same in the words of btrfs_policy_placement_assume(). */
 static int add_group(struct btrfs_policy_fs *fs, const struct tag_group *group,
 		     struct btrfs_policy_request *request, char **assume)
@@ -89,7 +65,7 @@ static int add_group(struct btrfs_policy_fs *fs, const struct tag_group *group,
 	const char *role = btrfs_policy_role_name(group->role);
 	_cleanup_free_ uint64_t *devids = NULL;
 	size_t count = 0;
-	int ret = select_devices(fs, group, &devids, &count);
+	int ret = devices_select(fs, group->devices, group->count, &devids, &count);
 
 	for (size_t i = 0; !ret && i < count; i++) {
 		char *longer = xasprintf("%s%s%s=%" PRIu64, *assume ? *assume : "",

@@ -37,6 +37,30 @@ void device_print_heading(uint64_t devid, const char *path)
 	printf("\n%s, ID: %" PRIu64 "\n", shown, devid);
 }
 
+int devices_select(struct btrfs_policy_fs *fs, char *const *words, int word_count,
+		   uint64_t **devids, size_t *count)
+{
+	for (int i = 0; i < word_count; i++) {
+		_cleanup_free_ uint64_t *found = NULL;
+		size_t found_count;
+		int ret = btrfs_policy_device_select(fs, words[i], &found, &found_count);
+
+		if (ret)
+			return ret;
+		*devids = xrealloc(*devids, *count + found_count, sizeof(**devids));
+		/* A device may be meant by more than one word. */
+		for (size_t j = 0; j < found_count; j++) {
+			size_t k = 0;
+
+			while (k < *count && (*devids)[k] != found[j])
+				k++;
+			if (k == *count)
+				(*devids)[(*count)++] = found[j];
+		}
+	}
+	return 0;
+}
+
 int no_role(const char *word)
 {
 	_cleanup_free_ char *names = xstrdup("");

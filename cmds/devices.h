@@ -16,6 +16,13 @@ const char *device_type(const struct btrfs_policy_device *device);
 /* Sets @column to true or false, or leaves it empty if not known. */
 void record_set_tristate(struct cell *record, int column, enum btrfs_policy_tristate value);
 
+/*
+ * The devices that words mean, as btrfs_policy_device_select() does for one; each is
+ * listed once.  @count is 0 before, @devids is to be freed.
+ */
+int devices_select(struct btrfs_policy_fs *fs, char *const *words, int word_count,
+		   uint64_t **devids, size_t *count);
+
 /* Prints an error with the roles that there are; STATUS_FAILURE. */
 int no_role(const char *word);
 

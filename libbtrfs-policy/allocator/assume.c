@@ -9,6 +9,7 @@
 
 #include "allocator/array.h"
 #include "allocator/placement.h"
+#include "core/roles.h"
 
 /* No device is larger: refuses a size with a wrong unit. */
 #define ASSUMED_SIZE_MAX (1ULL << 50)
@@ -18,7 +19,7 @@
 static int bad(struct btrfs_policy_fs *fs, const char *key, const char *word)
 {
 	return bp_error(fs, -EINVAL,
-			"cannot assume '%s%s%s': expected <role>=<device>, data=<profile>, metadata=<profile>, system=<profile>, add=<size>[:<role>] or lose=<device>",
+			"cannot assume '%s%s%s': expected <role>=<device>, draining=<device>, data=<profile>, metadata=<profile>, system=<profile>, add=<size>[:<role>] or lose=<device>",
 			key ? key : "", key ? "=" : "", word);
 }
 
@@ -176,7 +177,8 @@ static int take_word(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *
 
 	if (!key)
 		return bad(fs, key, word);
-	if (!btrfs_policy_role_parse(key, &role))
+	if (!btrfs_policy_role_parse(key, &role) ||
+	    (!bp_role_of_name(key, &role) && role == BTRFS_POLICY_ROLE_DRAINING))
 		return assume_role(fs, placement, role, word);
 	if (!strcmp(key, "lose"))
 		return assume_loss(fs, placement, word);

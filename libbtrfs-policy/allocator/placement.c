@@ -278,6 +278,19 @@ static int add_chunk(struct btrfs_policy_placement *placement,
 	return 0;
 }
 
+bool bp_placement_drains(const struct btrfs_policy_placement *placement,
+			 const struct btrfs_policy_chunk *chunk)
+{
+	for (uint32_t i = 0; i < chunk->stripes; i++) {
+		const struct bp_candidate *candidate = bp_candidate_find(placement->candidates,
+						placement->device_count, chunk->devids[i]);
+
+		if (candidate && candidate->role == BTRFS_POLICY_ROLE_DRAINING)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Classify all chunks and compute all sums. Runs again after each assumption, so it keeps
  * the properties of a device and nothing else.
@@ -301,9 +314,18 @@ int bp_placement_sum(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *
 
 		chunk->misplaced = bp_classify(placement->candidates, placement->device_count,
 					       chunk);
+		if (placement->only_draining && !bp_placement_drains(placement, chunk))
+			chunk->misplaced = BTRFS_POLICY_PLACED;
 		ret = add_chunk(placement, chunk);
 	}
 	return ret ? bp_nomem(fs) : 0;
+}
+
+BP_PUBLIC int btrfs_policy_placement_only_draining(struct btrfs_policy_fs *fs,
+						   struct btrfs_policy_placement *placement)
+{
+	placement->only_draining = true;
+	return bp_placement_sum(fs, placement);
 }
 
 BP_PUBLIC int btrfs_policy_placement_read(struct btrfs_policy_fs *fs,

@@ -23,6 +23,7 @@ struct btrfs_policy_placement {
 	uint64_t global_reserve; /* bytes; 0: not known */
 	bool remap_tree; /* the feature is on */
 	uint64_t zone; /* bytes; 0: not zoned */
+	bool only_draining; /* no other chunk is misplaced, or may be moved */
 };
 
 /* placement.c; for tests also: classify and sum chunks that were added */
@@ -31,6 +32,9 @@ int bp_placement_add_chunk(struct btrfs_policy_placement *placement,
 int bp_placement_sum(struct btrfs_policy_fs *fs, struct btrfs_policy_placement *placement);
 const struct btrfs_policy_chunk *
 bp_placement_find(const struct btrfs_policy_placement *placement, uint64_t logical);
+/* Is a stripe of it on a draining device? */
+bool bp_placement_drains(const struct btrfs_policy_placement *placement,
+			 const struct btrfs_policy_chunk *chunk);
 uint64_t bp_placement_free_in(const struct btrfs_policy_placement *placement,
 			      const struct btrfs_policy_chunk *chunk);
 

@@ -180,6 +180,13 @@ static int linux_add_device(void *self, const char *path, enum btrfs_policy_role
 	return linux_ioctl(self, BTRFS_IOC_ADD_DEV, &plain);
 }
 
+static int linux_remove_device(void *self, uint64_t devid)
+{
+	struct btrfs_ioctl_vol_args_v2 args = { .flags = BTRFS_DEVICE_SPEC_BY_ID, .devid = devid };
+
+	return linux_ioctl(self, BTRFS_IOC_RM_DEV_V2, &args);
+}
+
 static int linux_roles(void *self, struct btrfs_ioctl_device_roles_args *args)
 {
 	return linux_ioctl(self, BTRFS_IOC_DEVICE_ROLES, args);
@@ -299,6 +306,7 @@ const struct bp_backend bp_backend_linux = {
 	.probe_new = bp_linux_probe_new,
 	.wipe = bp_linux_wipe,
 	.add_device = linux_add_device,
+	.remove_device = linux_remove_device,
 	.saved_read = bp_linux_saved_read,
 	.saved_write = bp_linux_saved_write,
 	.saved_lock = bp_linux_saved_lock,

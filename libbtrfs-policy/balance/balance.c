@@ -173,6 +173,8 @@ int bp_run_rescan(struct bp_run *run)
 		ret = may_run(run);
 	if (!ret)
 		ret = btrfs_policy_placement_read(run->fs, &now);
+	if (!ret && run->options.only_draining)
+		ret = btrfs_policy_placement_only_draining(run->fs, now);
 	if (ret)
 		return ret;
 	if (before)
@@ -182,14 +184,15 @@ int bp_run_rescan(struct bp_run *run)
 	run->report->still_misplaced = now->totals.misplaced_chunks;
 	btrfs_policy_plan_free(run->plan);
 	run->plan = NULL;
-	may = calloc(now->chunk_count + 1, sizeof(*may));
+	may = bp_plan_may(now);
 	if (!may)
 		return bp_nomem(run->fs);
 	/* Before the first round there is no list. */
 	for (size_t i = 0; run->chunks && i < now->chunk_count; i++) {
 		const uint8_t *entry = bp_run_may(run, now->chunks[i].logical);
 
-		may[i] = entry ? *entry : BP_FIXED;
+		if (may[i] != BP_FIXED)
+			may[i] = entry ? *entry : BP_FIXED;
 	}
 	unlimited.limit = 0;
 	ret = bp_plan_new(run->fs, now, &unlimited, run->floor, may, run->deferred, &run->plan);

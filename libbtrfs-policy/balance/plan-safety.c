@@ -61,6 +61,42 @@ static uint64_t allocatable(const struct bp_plan_state *state, const uint64_t *m
 	return left - (state->placement->zone ? left % state->placement->zone : 0);
 }
 
+/* A stripe of data goes where most is left; @more wraps around below 0. */
+static void take_space(const struct bp_plan_state *state, uint64_t bytes, uint64_t *more)
+{
+	uint64_t largest = 0;
+	size_t at = 0;
+
+	for (size_t i = 0; i < state->candidate_count; i++) {
+		const struct bp_candidate *candidate = &state->candidates[i];
+
+		if (bp_excluded(candidate, BTRFS_BLOCK_GROUP_DATA) ||
+		    candidate->free_space + more[i] <= largest)
+			continue;
+		largest = candidate->free_space + more[i];
+		at = i;
+	}
+	more[at] -= bytes < largest ? bytes : largest;
+}
+
+/* Data off draining devices stays with the others, other misplaced data leaves its devices. */
+static void move_away(const struct bp_plan_state *state, const struct btrfs_policy_chunk *chunk,
+		      uint64_t *more)
+{
+	bool draining = chunk->kind == BTRFS_POLICY_KIND_DATA &&
+			bp_placement_drains(state->placement, chunk);
+
+	for (uint32_t i = 0; i < chunk->stripes; i++) {
+		const struct bp_candidate *candidate =
+			bp_candidate_find(state->candidates, state->candidate_count, chunk->devids[i]);
+
+		if (candidate && !draining)
+			more[candidate - state->candidates] += chunk->stripe_length;
+		else if (candidate && candidate->role == BTRFS_POLICY_ROLE_DRAINING)
+			take_space(state, chunk->stripe_length, more);
+	}
+}
+
 /*
  * The slack after all moves: devices have gained the space of misplaced data, and
  * misplaced metadata uses some of the space that metadata can take.
@@ -78,13 +114,7 @@ static uint64_t slack_in_the_end(const struct bp_plan_state *state)
 			continue;
 		if (chunk->kind == BTRFS_POLICY_KIND_METADATA)
 			leaving += bp_placement_free_in(placement, chunk) + chunk->used;
-		for (uint32_t j = 0; j < chunk->stripes; j++) {
-			const struct bp_candidate *candidate = bp_candidate_find(state->candidates,
-						state->candidate_count, chunk->devids[j]);
-
-			if (candidate)
-				more[candidate - state->candidates] += chunk->stripe_length;
-		}
+		move_away(state, chunk, more);
 	}
 	slack = state->now.metadata_free + allocatable(state, more);
 	return slack > leaving ? slack - leaving : 0;

@@ -299,6 +299,16 @@ int bp_plan_new(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement 
 	return 0;
 }
 
+uint8_t *bp_plan_may(const struct btrfs_policy_placement *placement)
+{
+	uint8_t *may = calloc(placement->chunk_count + 1, sizeof(*may));
+
+	for (size_t i = 0; may && placement->only_draining && i < placement->chunk_count; i++)
+		if (!placement->chunks[i].misplaced)
+			may[i] = BP_FIXED;
+	return may;
+}
+
 int bp_may_move_chunks(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement *placement)
 {
 	/* The kernel remaps chunks then, and where they are cannot be read. */
@@ -346,8 +356,9 @@ BP_PUBLIC int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
 				    const struct btrfs_policy_balance_options *options,
 				    struct btrfs_policy_plan **plan)
 {
+	_cleanup_free_ uint8_t *may = bp_plan_may(placement);
 	struct btrfs_policy_balance_options taken;
-	int ret = bp_may_move_chunks(fs, placement);
+	int ret = may ? bp_may_move_chunks(fs, placement) : bp_nomem(fs);
 
 	if (ret)
 		return ret;
@@ -356,7 +367,7 @@ BP_PUBLIC int btrfs_policy_plan_new(struct btrfs_policy_fs *fs,
 		if (placement->assumed[kind])
 			return bp_error(fs, -EINVAL,
 					"cannot plan for another profile: a balance that moves chunks keeps their profiles");
-	return bp_plan_new(fs, placement, &taken, 0, NULL, false, plan);
+	return bp_plan_new(fs, placement, &taken, 0, may, false, plan);
 }
 
 /* ---- Access ------------------------------------------------------------- */

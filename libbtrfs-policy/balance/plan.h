@@ -17,12 +17,15 @@ enum {
 
 /*
  * plan.c: `options`: limit and method; `floor`: metadata slack to keep, 0: computed from
- * the snapshot; `may`: what may be done with each chunk, NULL: all; `partial`: return
- * steps even if misplaced chunks remain
+ * the snapshot; `may`: what may be done with each chunk; `partial`: return steps even if
+ * misplaced chunks remain
  */
 int bp_plan_new(struct btrfs_policy_fs *fs, const struct btrfs_policy_placement *placement,
 		const struct btrfs_policy_balance_options *options, uint64_t floor,
 		const uint8_t *may, bool partial, struct btrfs_policy_plan **plan);
+
+/* For `may`: all, but if only draining ones move those that are not; NULL without memory. */
+uint8_t *bp_plan_may(const struct btrfs_policy_placement *placement);
 
 void bp_balance_options(struct btrfs_policy_balance_options *taken,
 			const struct btrfs_policy_balance_options *options);

@@ -86,6 +86,8 @@ struct bp_backend {
 	 * tests for that: 0, or -ENOTTY.
 	 */
 	int (*add_device)(void *self, const char *path, enum btrfs_policy_role role);
+	/* -EBUSY as above. */
+	int (*remove_device)(void *self, uint64_t devid);
 
 	/*
 	 * Settings that outlive a mount: the whole text, -ENOENT if there is none, -EFBIG

@@ -25,6 +25,8 @@ static const struct btrfs_policy_capability rows[] = {
 	  .help = "roles of mounted devices can be changed", .advice = GET_KERNEL },
 	{ .name = "roles-atomic", .file = FEATURES "device_role",
 	  .help = "roles of several devices change in one step", .advice = GET_KERNEL },
+	{ .name = "drain", .file = FEATURES "device_drain",
+	  .help = "devices can be drained: they get no new chunks", .advice = GET_KERNEL },
 	{ .name = "roundrobin", .file = FEATURES "read_policy_roundrobin",
 	  .help = "the read policy 'roundrobin'", .advice = GET_KERNEL },
 	{ .name = "read-policy", .file = "read_policies/policy",

@@ -44,11 +44,10 @@ static int role_from_text(struct btrfs_policy_fs *fs, const char *text,
 		ret = bp_choice_current(text, &word);
 		if (ret)
 			return ret;
-		/* With the number that is on disk behind it: "foreign:4". */
-		if (strncmp(word, "foreign", 7))
-			return btrfs_policy_role_parse(word, role);
-		*role = BTRFS_POLICY_ROLE_FOREIGN;
-		return 0;
+		/* Once it had the number that is on disk behind it: "foreign:4". */
+		if (!strncmp(word, "foreign:", 8))
+			word[7] = '\0';
+		return bp_role_of_name(word, role) ? -EUCLEAN : 0;
 	}
 	errno = 0;
 	type = strtoull(text, &end, 0);

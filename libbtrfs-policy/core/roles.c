@@ -12,12 +12,13 @@
 
 _Static_assert((int)BTRFS_POLICY_ROLE_METADATA_PREFERRED == BTRFS_ROLE_PREFER_METADATA, "bit 0");
 _Static_assert((int)BTRFS_POLICY_ROLE_DATA_ONLY == BTRFS_ROLE_EXCLUDE_OTHER, "bit 1");
+_Static_assert((int)BTRFS_POLICY_ROLE_FOREIGN == BTRFS_ROLE_FOREIGN, "the same number");
 
 BP_PUBLIC const char *btrfs_policy_role_name(enum btrfs_policy_role role)
 {
-	if ((unsigned int)role < BTRFS_ROLE_NR)
-		return btrfs_role_name(role);
-	return role == BTRFS_POLICY_ROLE_FOREIGN ? "foreign" : "unknown";
+	if ((unsigned int)role > BTRFS_POLICY_ROLE_DRAINING || role == BTRFS_POLICY_ROLE_UNKNOWN)
+		return "unknown";
+	return btrfs_role_name(bp_role_core(role));
 }
 
 BP_PUBLIC int btrfs_policy_role_parse(const char *text, enum btrfs_policy_role *role)
@@ -30,17 +31,25 @@ BP_PUBLIC int btrfs_policy_role_parse(const char *text, enum btrfs_policy_role *
 	return 0;
 }
 
+int bp_role_of_name(const char *name, enum btrfs_policy_role *role)
+{
+	for (*role = 0; *role <= BTRFS_POLICY_ROLE_DRAINING; (*role)++)
+		if (*role != BTRFS_POLICY_ROLE_UNKNOWN && !strcmp(name, btrfs_policy_role_name(*role)))
+			return 0;
+	return -EINVAL;
+}
+
 enum btrfs_policy_role bp_role_from_disk(uint64_t type)
 {
 	unsigned int role = btrfs_role_from_disk(type);
 
-	return role & BTRFS_ROLE_FOREIGN ? BTRFS_POLICY_ROLE_FOREIGN : role;
+	return role == BTRFS_ROLE_DRAINING ? BTRFS_POLICY_ROLE_DRAINING : role;
 }
 
 /* The type field with the role put into it, all other bits kept. */
 uint64_t bp_role_to_disk(enum btrfs_policy_role role, uint64_t type)
 {
-	return btrfs_role_to_disk(type, role);
+	return btrfs_role_to_disk(type, bp_role_core(role));
 }
 
 /* Bits of the type field that are not the role's. */
@@ -52,7 +61,7 @@ uint64_t bp_role_other_bits(uint64_t type)
 /* A role that could not be read counts as the default. */
 unsigned int bp_role_core(enum btrfs_policy_role role)
 {
-	if (role == BTRFS_POLICY_ROLE_FOREIGN)
-		return BTRFS_ROLE_FOREIGN;
+	if (role == BTRFS_POLICY_ROLE_DRAINING)
+		return BTRFS_ROLE_DRAINING;
 	return role == BTRFS_POLICY_ROLE_UNKNOWN ? 0 : role;
 }

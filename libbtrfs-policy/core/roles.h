@@ -9,6 +9,8 @@
 
 #include "btrfs-policy.h"
 
+/* Also of names that cannot be set; -EINVAL */
+int bp_role_of_name(const char *name, enum btrfs_policy_role *role);
 enum btrfs_policy_role bp_role_from_disk(uint64_t type);
 uint64_t bp_role_to_disk(enum btrfs_policy_role role, uint64_t type);
 uint64_t bp_role_other_bits(uint64_t type);

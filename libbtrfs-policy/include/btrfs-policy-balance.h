@@ -105,6 +105,7 @@ struct btrfs_policy_progress {
  * @user: handed to @progress
  * @method: how chunks are moved; with BTRFS_POLICY_METHOD_AUTO a chunk whose stripes
  *	the kernel refuses to move is relocated
+ * @only_draining: move only chunks that have a stripe on a draining device
  */
 struct btrfs_policy_balance_options {
 	size_t size;
@@ -114,6 +115,7 @@ struct btrfs_policy_balance_options {
 	int (*progress)(const struct btrfs_policy_progress *progress, void *user);
 	void *user;
 	enum btrfs_policy_method method;
+	bool only_draining;
 };
 
 /* ---- Plan --------------------------------------------------------------- */

@@ -194,12 +194,24 @@ const struct btrfs_policy_totals *
 btrfs_policy_placement_totals(const struct btrfs_policy_placement *placement);
 
 /**
+ * btrfs_policy_placement_only_draining() - leave all other chunks where they are
+ * @fs: open handle, for the error text
+ * @placement: snapshot; of its misplaced chunks only those with a stripe on a draining
+ *	device stay misplaced, and plans move no others
+ *
+ * Return: 0 or -ENOMEM, after which @placement can only be freed.
+ */
+int btrfs_policy_placement_only_draining(struct btrfs_policy_fs *fs,
+					 struct btrfs_policy_placement *placement);
+
+/**
  * btrfs_policy_placement_assume() - change a snapshot to assumed roles or devices
  * @fs: open handle that the snapshot was read with
  * @placement: snapshot; it is changed, and its chunks are classified again
  * @text: the assumptions, separated by commas:
  *	`<role>=<device>`: the device has that role (further devices may follow, each
- *	behind a comma; devices as for btrfs_policy_device_select());
+ *	behind a comma; devices as for btrfs_policy_device_select()); the role may be
+ *	`draining`, too;
  *	`data=<profile>`, `metadata=<profile>`, `system=<profile>`: new chunks have
  *	that profile;
  *	`add=<size>[:<role>]`: there is one more device, of 1 PiB at most;

@@ -213,6 +213,52 @@ btrfs_policy_changes_at(const struct btrfs_policy_changes *changes, size_t index
  */
 void btrfs_policy_changes_free(struct btrfs_policy_changes *changes);
 
+/* ---- Draining devices --------------------------------------------------- */
+
+/**
+ * btrfs_policy_drain() - keep new chunks off devices from one transaction on
+ * @fs: open handle
+ * @devids: devices; those that drain already stay so
+ * @count: how many
+ * @flags: BTRFS_POLICY_DRY_RUN and BTRFS_POLICY_FORCE, as for btrfs_policy_apply()
+ * @changes: receives the changes of roles, to be freed with btrfs_policy_changes_free()
+ *
+ * Their role becomes BTRFS_POLICY_ROLE_DRAINING, on disk, and the roles that they had are
+ * kept in a file of this machine for btrfs_policy_drain_undo().  What is on them moves by
+ * btrfs_policy_balance() with @only_draining.
+ *
+ * Return: 0; -EINVAL if the devices left are too few for a profile in use; -EOPNOTSUPP if
+ * this kernel cannot; -EACCES, -EROFS, -EPERM, -EIO, -ENOMEM.  After an error no role has
+ * changed.
+ */
+int btrfs_policy_drain(struct btrfs_policy_fs *fs, const uint64_t *devids, size_t count,
+		       unsigned int flags, struct btrfs_policy_changes **changes);
+
+/**
+ * btrfs_policy_drain_undo() - give draining devices the roles that they had
+ * @fs: open handle
+ * @devids: draining devices
+ * @count: how many
+ * @flags: BTRFS_POLICY_DRY_RUN
+ * @changes: as for btrfs_policy_drain()
+ *
+ * One whose role is not known on this machine becomes data-preferred.
+ *
+ * Return: 0; -EINVAL if a device is not draining; or as btrfs_policy_drain().
+ */
+int btrfs_policy_drain_undo(struct btrfs_policy_fs *fs, const uint64_t *devids, size_t count,
+			    unsigned int flags, struct btrfs_policy_changes **changes);
+
+/**
+ * btrfs_policy_device_remove() - remove a device that has been drained
+ * @fs: open handle; it is refreshed
+ * @devid: device
+ *
+ * Return: 0; -EINVAL if it is not empty and draining; -EBUSY if another exclusive
+ * operation is running; -ENODEV, -EPERM, -EROFS, -EIO.
+ */
+int btrfs_policy_device_remove(struct btrfs_policy_fs *fs, uint64_t devid);
+
 /* ---- Adding devices ----------------------------------------------------- */
 
 /** struct btrfs_policy_additions - devices that were to be added; opaque */

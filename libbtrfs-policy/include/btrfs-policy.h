@@ -54,8 +54,9 @@ const char *btrfs_policy_version(void);
  * @BTRFS_POLICY_ROLE_METADATA_PREFERRED: metadata first choice, data allowed
  * @BTRFS_POLICY_ROLE_DATA_ONLY: never metadata
  * @BTRFS_POLICY_ROLE_METADATA_ONLY: never data
- * @BTRFS_POLICY_ROLE_FOREIGN: another patch set's "no new chunks"; read, never set
+ * @BTRFS_POLICY_ROLE_FOREIGN: another patch set's mark to avoid a device; read, never set
  * @BTRFS_POLICY_ROLE_UNKNOWN: could not be read (no permission)
+ * @BTRFS_POLICY_ROLE_DRAINING: no new chunks; set by btrfs_policy_drain()
  *
  * The values 0 to 3 are two bits: bit 0 prefer metadata, bit 1 exclude the
  * other kind.  They are not the numbers stored on disk.
@@ -67,6 +68,7 @@ enum btrfs_policy_role {
 	BTRFS_POLICY_ROLE_METADATA_ONLY = 3,
 	BTRFS_POLICY_ROLE_FOREIGN = 4,
 	BTRFS_POLICY_ROLE_UNKNOWN = 5,
+	BTRFS_POLICY_ROLE_DRAINING = 6,
 };
 
 /**
@@ -74,7 +76,7 @@ enum btrfs_policy_role {
  * @role: any value of the enum
  *
  * Return: "data-preferred", "metadata-preferred", "data-only", "metadata-only",
- * "foreign" or "unknown" (also for values outside the enum).
+ * "foreign", "draining" or "unknown" (also for values outside the enum).
  */
 const char *btrfs_policy_role_name(enum btrfs_policy_role role);
 

@@ -144,8 +144,11 @@ static int write_together(struct btrfs_policy_fs *fs, struct btrfs_ioctl_device_
 		.devices = (uintptr_t)roles,
 		.flags = force ? BTRFS_DEVICE_ROLES_FORCE : 0,
 	};
-	int ret = fs->ops->roles(fs->backend, &args);
+	int ret;
 
+	for (size_t i = 0; i < count; i++)
+		roles[i].role = bp_role_core(roles[i].role);
+	ret = fs->ops->roles(fs->backend, &args);
 	if (ret < 0 && args.reason) {
 		refuse(fs, args.reason, args.failed_devid, NULL);
 		return ret;

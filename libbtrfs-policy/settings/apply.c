@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "core/roles.h"
 #include "settings/settings.h"
 
 struct btrfs_policy_request {
@@ -215,7 +216,7 @@ static int check_request(struct btrfs_policy_fs *fs, const struct btrfs_policy_r
 			return ret;
 		if (!is_role(change) || !differs(change))
 			continue;
-		btrfs_policy_role_parse(change->wanted, &role);
+		bp_role_of_name(change->wanted, &role);
 		changes->roles[changes->role_count] = (struct btrfs_ioctl_device_role){
 			.devid = change->pub.devid, .role = role,
 		};
@@ -317,7 +318,7 @@ static int undo_roles(struct btrfs_policy_fs *fs, struct btrfs_policy_changes *c
 		const struct btrfs_ioctl_device_role old = changes->old_roles[i];
 		enum btrfs_policy_role now;
 
-		if (old.role > BTRFS_POLICY_ROLE_METADATA_ONLY)
+		if (old.role == BTRFS_POLICY_ROLE_FOREIGN)
 			ret = bp_error(fs, -EINVAL, "cannot set device %llu back to a foreign role",
 				       (unsigned long long)old.devid);
 		else

@@ -196,8 +196,14 @@ int bp_value_readahead(const char *text, char **value)
 int bp_parse_role(struct btrfs_policy_fs *fs, const struct bp_setting *setting,
 		  const char *text, char **value)
 {
+	const char *draining = btrfs_policy_role_name(BTRFS_POLICY_ROLE_DRAINING);
 	enum btrfs_policy_role role;
+	int ret;
 
+	if (!strcmp(text, draining)) {
+		ret = bp_need(fs, "drain", "drain a device");
+		return ret ? ret : hand_out(fs, strdup(text), value);
+	}
 	if (btrfs_policy_role_parse(text, &role))
 		return refuse(fs, setting, text, setting->pub.grammar);
 	return hand_out(fs, strdup(text), value);

@@ -140,7 +140,7 @@ static u32 count_usable(const struct btrfs_fs_info *fs_info,
 			  READ_ONCE(fs_info->roles.spilled_at[profile->kind]);
 	u32 nr = 0;
 
-	for (u32 i = 0; i <= BTRFS_ROLE_NR; i++) {
+	for (u32 i = 0; i < BTRFS_ROLE_ALL; i++) {
 		const enum btrfs_role_rank own = btrfs_role_rank(i, profile->kind);
 
 		if (own > rank || (own == BTRFS_ROLE_RANK_FIRST && full))

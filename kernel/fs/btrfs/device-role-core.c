@@ -17,11 +17,12 @@ static u64 least(u64 a, u64 b)
 
 const char *btrfs_role_name(u8 role)
 {
-	static const char * const names[BTRFS_ROLE_NR] = {
+	static const char * const names[BTRFS_ROLE_ALL] = {
 		"data-preferred", "metadata-preferred", "data-only", "metadata-only",
+		"foreign", "draining",
 	};
 
-	return role < BTRFS_ROLE_NR ? names[role] : "foreign";
+	return names[role];
 }
 
 /* @len bytes at @buf, with or without one newline. Return a role or -1. */
@@ -49,14 +50,14 @@ u8 btrfs_role_from_disk(u64 type)
 		[1] = BTRFS_ROLE_PREFER_METADATA,
 		[2] = BTRFS_ROLE_PREFER_METADATA | BTRFS_ROLE_EXCLUDE_OTHER,
 		[3] = BTRFS_ROLE_EXCLUDE_OTHER,
-		[4] = BTRFS_ROLE_FOREIGN | 4,
-		[5] = BTRFS_ROLE_FOREIGN | 5,
+		[4] = BTRFS_ROLE_FOREIGN,
+		[5] = BTRFS_ROLE_DRAINING,
 	};
 
 	return roles[type & BTRFS_ROLE_DISK_MASK];
 }
 
-/* The btrfs_dev_item::type with @role (below BTRFS_ROLE_NR) put in. */
+/* The btrfs_dev_item::type with @role put in. */
 u64 btrfs_role_to_disk(u64 type, u8 role)
 {
 	u64 raw = 0;
@@ -82,8 +83,9 @@ enum btrfs_role_rank btrfs_role_rank(u8 role, enum btrfs_role_kind kind)
 
 	if (kind == BTRFS_ROLE_KIND_MIXED)
 		return BTRFS_ROLE_RANK_FIRST;
-	if (role >= BTRFS_ROLE_NR) /* foreign */
-		return BTRFS_ROLE_RANK_LAST;
+	if (role >= BTRFS_ROLE_NR)
+		return role == BTRFS_ROLE_FOREIGN ? BTRFS_ROLE_RANK_LAST :
+						    BTRFS_ROLE_RANK_EXCLUDED;
 	if (prefers_metadata == is_metadata)
 		return BTRFS_ROLE_RANK_FIRST;
 	return role & BTRFS_ROLE_EXCLUDE_OTHER ? BTRFS_ROLE_RANK_EXCLUDED :
@@ -96,7 +98,7 @@ enum btrfs_role_rank btrfs_role_rank(u8 role, enum btrfs_role_kind kind)
  */
 u64 btrfs_role_system_space(u8 role, u64 size)
 {
-	if (role & BTRFS_ROLE_FOREIGN || !(role & BTRFS_ROLE_PREFER_METADATA))
+	if (role >= BTRFS_ROLE_NR || !(role & BTRFS_ROLE_PREFER_METADATA))
 		return 0;
 	return least(div_u64(size, 10), 16ULL << 20);
 }

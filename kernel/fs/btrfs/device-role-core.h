@@ -14,16 +14,16 @@
 #include <linux/types.h>
 #include "volumes.h"
 
-/*
- * A role is either the two bits below in any combination, or BTRFS_ROLE_FOREIGN
- * and the on-disk value (4 or 5) of a device that another patch set marked.
- */
+/* A role is either the two bits below in any combination, or one of those above. */
 #define BTRFS_ROLE_PREFER_METADATA	0x01
 #define BTRFS_ROLE_EXCLUDE_OTHER	0x02
-#define BTRFS_ROLE_FOREIGN		0x80
 
-/* Roles from 0 to this have a name and can be set. */
+/* The roles below this are those of two bits. */
 #define BTRFS_ROLE_NR			4
+/* A mark of another patch set, that is never set, and "no new chunks". */
+#define BTRFS_ROLE_FOREIGN		4
+#define BTRFS_ROLE_DRAINING		5
+#define BTRFS_ROLE_ALL			6
 
 /* The bits of btrfs_dev_item::type that hold the role, the rest is not ours. */
 #define BTRFS_ROLE_DISK_MASK		0x07ULL

@@ -23,7 +23,7 @@
 /* One device's part in a change of roles. */
 struct role_change {
 	u64 devid;
-	/* Below BTRFS_ROLE_NR */
+	/* Below BTRFS_ROLE_NR, or BTRFS_ROLE_DRAINING. */
 	u32 role;
 
 	/* Looked up if it is not known. */
@@ -59,7 +59,7 @@ static int check_request(struct btrfs_fs_info *fs_info, struct role_request *req
 	for (u32 i = 0; i < request->nr; i++) {
 		const struct role_change *change = &request->changes[i];
 
-		if (change->role >= BTRFS_ROLE_NR)
+		if (change->role >= BTRFS_ROLE_NR && change->role != BTRFS_ROLE_DRAINING)
 			return refuse(request, change->devid, BTRFS_DEVICE_ROLES_BAD_ROLE, -EINVAL);
 		/* Back to the default is fine, that's what mixed ones do. */
 		if (mixed && change->role != 0)
@@ -222,9 +222,7 @@ ssize_t btrfs_device_role_store(struct kobject *kobj, struct kobj_attribute *att
 	struct btrfs_device *device = container_of(kobj, struct btrfs_device, devid_kobj);
 	struct btrfs_fs_info *fs_info = device->fs_info;
 	const int role = btrfs_role_parse(buf, len);
-	struct role_change change = {
-		.devid = device->devid, .role = role, .device = device,
-	};
+	struct role_change change = { .devid = device->devid, .role = role, .device = device };
 	struct role_request request = { .changes = &change, .nr = 1 };
 	int ret;
 
@@ -250,7 +248,7 @@ ssize_t btrfs_device_role_store(struct kobject *kobj, struct kobj_attribute *att
 	return ret ?: len;
 }
 
-/* All names with the current one in brackets, or the foreign value in them. */
+/* All names that can be set, and the current one in brackets. */
 ssize_t btrfs_device_role_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	const struct btrfs_device *device = container_of(kobj, struct btrfs_device, devid_kobj);
@@ -260,10 +258,8 @@ ssize_t btrfs_device_role_show(struct kobject *kobj, struct kobj_attribute *attr
 	for (u8 role = 0; role < BTRFS_ROLE_NR; role++)
 		len += sysfs_emit_at(buf, len, role == current_role ? "%s[%s]" : "%s%s",
 				     role ? " " : "", btrfs_role_name(role));
-	if (current_role & BTRFS_ROLE_FOREIGN)
-		len += sysfs_emit_at(buf, len, " [%s:%llu]",
-				     btrfs_role_name(current_role),
-				     current_role & BTRFS_ROLE_DISK_MASK);
+	if (current_role >= BTRFS_ROLE_NR)
+		len += sysfs_emit_at(buf, len, " [%s]", btrfs_role_name(current_role));
 	return len + sysfs_emit_at(buf, len, "\n");
 }
 
@@ -280,7 +276,6 @@ static int ioctl_get(struct btrfs_fs_info *fs_info,
 		return -EOPNOTSUPP;
 	if (!entries)
 		return -ENOMEM;
-
 	args->nr = 0;
 	rcu_read_lock();
 	list_for_each_entry_rcu(device, &fs_info->fs_devices->devices, dev_list) {
@@ -289,11 +284,10 @@ static int ioctl_get(struct btrfs_fs_info *fs_info,
 		if (!btrfs_device_can_have_role(device) || args->nr++ >= nr)
 			continue;
 		entries[args->nr - 1].devid = device->devid;
-		entries[args->nr - 1].role = role & BTRFS_ROLE_FOREIGN ?
-			BTRFS_DEVICE_ROLE_FOREIGN | (role & BTRFS_ROLE_DISK_MASK) : role;
+		entries[args->nr - 1].role = role == BTRFS_ROLE_FOREIGN ?
+					     role | BTRFS_DEVICE_ROLE_FOREIGN : role;
 	}
 	rcu_read_unlock();
-
 	return copy_to_user(u64_to_user_ptr(args->devices), entries,
 			    min(nr, args->nr) * sizeof(*entries)) ? -EFAULT : 0;
 }
@@ -392,7 +386,7 @@ long btrfs_ioctl_add_dev_role(struct file *file, void __user *argp)
 	change.role = args.role;
 	ret = check_request(fs_info, &request);
 	/* The first one of a sprout is going to be the only writeable one. */
-	if (ret || (fs_info->fs_devices->seeding && args.role & BTRFS_ROLE_EXCLUDE_OTHER)) {
+	if (ret || (fs_info->fs_devices->seeding && args.role > BTRFS_ROLE_PREFER_METADATA)) {
 		btrfs_err(fs_info, "device not added: %s",
 			  ret ? btrfs_device_roles_reasons[request.reason] :
 				"the first one of a sprout cannot exclude a kind");

@@ -29,13 +29,13 @@ static void add_device(const struct btrfs_fs_info *fs_info,
 	/* What the running transaction has freed is free after its commit. */
 	const u64 used = device->bytes_used + device->freed_bytes;
 	const u64 all = device->total_bytes > used ? device->total_bytes - used : 0;
-	struct btrfs_role_devices *own = &sums->roles[min_t(u8, device->role, BTRFS_ROLE_NR)];
+	struct btrfs_role_devices *own = &sums->roles[device->role];
 
 	own->devices++;
 	own->bytes += device->total_bytes;
 	btrfs_add_avail(&own->avail, all > reserved ? all - reserved : 0);
 	/* Pieces smaller than the chunk of mkfs are nothing to rely on. */
-	if (all >= SZ_8M)
+	if (all >= SZ_8M && device->role != BTRFS_ROLE_DRAINING)
 		btrfs_add_avail(&sums->system[device->role == BTRFS_ROLE_EXCLUDE_OTHER],
 				all - BTRFS_DEVICE_RANGE_RESERVED);
 }
@@ -51,7 +51,7 @@ void btrfs_device_role_update_avail(struct btrfs_fs_info *fs_info)
 	list_for_each_entry(device, &fs_devices->alloc_list, dev_alloc_list)
 		add_device(fs_info, device, &sums);
 	sums.shared = sums.roles[0].avail.sum + sums.roles[1].avail.sum +
-		      sums.roles[BTRFS_ROLE_NR].avail.sum;
+		      sums.roles[BTRFS_ROLE_FOREIGN].avail.sum;
 	/* Without roles, too: a missing device may have one, and misplaced stripes. */
 	scoped_guard(spinlock, &fs_devices->per_profile_lock)
 		fs_devices->role_sums = sums;
