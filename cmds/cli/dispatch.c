@@ -28,7 +28,8 @@ const struct entry *entry_find(const struct group *group, const char *word, int 
 
 	*fitting = 0;
 	for (const struct entry *entry = group->entries; entry->command || entry->group; entry++) {
-		if (!entry_matches(entry, word))
+		/* What a group is short for is no shortcut. */
+		if (!entry_matches(entry, word) || (entry->shortcut && found && found->group))
 			continue;
 		found = entry;
 		++*fitting;

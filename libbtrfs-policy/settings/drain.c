@@ -103,7 +103,7 @@ static int remember(struct btrfs_policy_fs *fs, const uint64_t *devids, size_t c
 
 /* ---- Roles now ---------------------------------------------------------- */
 
-/* To "draining", or to what @before says. */
+/* To "draining", or to what @before says.  There is no force: chunks could not move. */
 static int set_roles(struct btrfs_policy_fs *fs, const uint64_t *devids, size_t count,
 		     const char *before, unsigned int flags, struct btrfs_policy_changes **changes)
 {
@@ -120,7 +120,7 @@ static int set_roles(struct btrfs_policy_fs *fs, const uint64_t *devids, size_t 
 	}
 	ret = ret ? bp_nomem(fs) : btrfs_policy_apply(fs, request, flags, changes);
 	btrfs_policy_request_free(request);
-	return ret;
+	return ret ? bp_hint(fs, ret, BTRFS_POLICY_HINT_NONE) : 0;
 }
 
 /* The roles are checked, then remembered, then changed. */

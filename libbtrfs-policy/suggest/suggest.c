@@ -126,7 +126,7 @@ static void sum_devices(const struct btrfs_policy_fs *fs,
 	for (size_t i = 0; i < fs->device_count; i++) {
 		const struct bp_device *device = &fs->devices[i];
 
-		if (!device->writeable)
+		if (!device->writeable || device->pub.role == BTRFS_POLICY_ROLE_DRAINING)
 			continue;
 		suggestion->fast += is_fast(device);
 		suggestion->slow += device->pub.rotational == BTRFS_POLICY_YES;

@@ -59,6 +59,7 @@ tag() { every_call device policy tag metadata-preferred 1 2; }
 suggest() { every_call device policy suggest; }
 usage() { every_call device policy usage; }
 add() { local moves=1; every_call device policy add metadata-only /dev/fake5 /mnt; }
+drain() { local moves=1; FAKE=ours every_call device policy drain --remove 4 /mnt; }
 usage_all() { every_call device policy usage --all; }
 save() { every_call device policy save; }
 set_save() { FAKE=saved every_call device policy set roundrobin --readahead 1M --save; }
@@ -66,7 +67,7 @@ restore() { FAKE=saved every_call device policy restore --all; }
 plan() { every_call --dry-run balance --preferred-metadata; }
 run() { local moves=1; every_call balance --preferred-metadata; }
 
-for what in show list get set_ tag suggest add usage usage_all save restore set_save plan run; do
+for what in show list get set_ tag suggest add drain usage usage_all save restore set_save plan run; do
 	check "${what%_} with the nth call failing" $what
 done
 done_testing

@@ -67,6 +67,27 @@ static void make_few(void)
 		machine.devices[i].missing = true;
 }
 
+/* A drain was interrupted. */
+static void make_draining(void)
+{
+	make_ours();
+	machine.devices[3].type = 5;
+	strcpy(machine.drained, "4 = data-only\n");
+}
+
+/* Two small devices beside a large one that is in use. */
+static void make_unequal(void)
+{
+	fake_init(&machine, FAKE_OURS);
+	for (int i = 0; i < 3; i++)
+		fake_add_device(&machine, i < 2 ? 2 * GiB : 100 * GiB, DISK_DATA_PREFERRED, true);
+	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_SYSTEM | BTRFS_BLOCK_GROUP_RAID1, 8 * MiB,
+		       16384, 2, 1, 3);
+	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_METADATA | BTRFS_BLOCK_GROUP_RAID1, 256 * MiB,
+		       100 * MiB, 2, 1, 3);
+	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_DATA, 10 * GiB, 9 * GiB, 1, 3);
+}
+
 static void make_full(void)
 {
 	make_tagged();
@@ -241,6 +262,21 @@ static void make_earlier_run_canceled(void)
 static void make_earlier_run_paused(void)
 {
 	make_earlier_run(-ECANCELED, BTRFS_BALANCE_STATE_PAUSE_REQ);
+}
+
+/* All devices hold everything. */
+static void make_interrupted_drain(void)
+{
+	make_ours();
+	machine.refuses = is_interrupted;
+	signal(SIGINT, SIG_DFL);
+}
+
+static void make_busy_drain(void)
+{
+	make_ours();
+	fake_set_file(&machine, FAKE_FSID "/exclusive_operation", "device add");
+	machine.busy_scans = 1000;
 }
 
 /* Whatever the test inherits: a terminal's program, or one in the background of a script. */
@@ -450,6 +486,8 @@ static const struct {
 	{ "upstream", make_upstream },
 	{ "missing", make_missing },
 	{ "few", make_few },
+	{ "draining", make_draining },
+	{ "unequal", make_unequal },
 	{ "full", make_full },
 	{ "blocked", make_blocked },
 	{ "meagre", make_meagre },
@@ -465,6 +503,8 @@ static const struct {
 	{ "no-space", make_no_space },
 	{ "little-space", make_little_space },
 	{ "interrupted", make_interrupted },
+	{ "interrupted-drain", make_interrupted_drain },
+	{ "busy-drain", make_busy_drain },
 	{ "in-background", make_in_background },
 	{ "hung-up", make_hung_up },
 	{ "nohup", make_nohup },

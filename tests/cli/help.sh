@@ -34,7 +34,7 @@ each_command() {	# FUNCTION: called with the words of each command
 }
 
 has_all_commands() {
-	[ "$(wc -l <"$T/commands")" = 12 ]
+	[ "$(wc -l <"$T/commands")" = 13 ]
 }
 
 help_text() {

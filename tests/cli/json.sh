@@ -9,7 +9,7 @@ set -u
 schemas=$top_srcdir/Documentation/schema
 command -v python3 >/dev/null || skip_all "no python3 to check JSON with"
 
-machines="stock stock-tagged ours tagged preferred foreign upstream missing full blocked
+machines="stock stock-tagged ours tagged preferred foreign upstream missing full blocked draining
 	saved in-force damaged stock-saved unprivileged read-only ugly busy canceled no-space
 	$(cd "$top_srcdir/tests/data/sysfs" && printf 'tree:%s ' *.txt | sed 's/\.txt//g')"
 
@@ -45,6 +45,10 @@ tag() {
 	valid device policy tag metadata-only 1 2 data-only 3 4
 }
 add() { valid device policy add metadata-only /dev/fake5 /mnt && valid --dry-run device policy add data-preferred /dev/fake5 /mnt; }
+drain() {
+	valid device policy drain 4 && valid --dry-run device policy drain 3 4 &&
+	valid device policy drain --resume --remove && valid device policy drain --undo
+}
 suggest() { valid device policy suggest && valid --dry-run device policy suggest -k /mnt; }
 usage() {
 	valid device policy usage -c && valid device policy usage -T &&
@@ -105,7 +109,7 @@ keys_are_kebab() {
 		grep -v '^"__header"' | grep '[A-Z_]'
 }
 
-for what in list show get set_ tag suggest add usage save restore plan run background commands; do
+for what in list show get set_ tag suggest add drain usage save restore plan run background commands; do
 	check "JSON of ${what%_} is what its schema says" documents
 done
 check "lines of --progress json are what their schema says" progress

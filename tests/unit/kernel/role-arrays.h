@@ -73,7 +73,6 @@ static inline void role_array_profile(struct role_array *array, u64 *state)
 static inline void role_array_make(struct role_array *array, u64 seed)
 {
 	u64 state = seed * 0x9E3779B97F4A7C15ULL + 1;
-	static const u8 roles[6] = { 0, 1, 2, 3, BTRFS_ROLE_FOREIGN | 4, BTRFS_ROLE_FOREIGN | 5 };
 
 	memset(array, 0, sizeof(*array));
 	role_array_random(&state);
@@ -82,7 +81,7 @@ static inline void role_array_make(struct role_array *array, u64 seed)
 	array->nr = 1 + role_array_below(&state, ROLE_ARRAY_DEVICES);
 
 	for (u32 i = 0; i < array->nr; i++) {
-		array->role[i] = roles[role_array_below(&state, role_array_below(&state, 8) ? 4 : 6)];
+		array->role[i] = role_array_below(&state, role_array_below(&state, 8) ? BTRFS_ROLE_NR : BTRFS_ROLE_ALL);
 		array->size[i] = role_array_bytes(&state);
 		array->free[i] = array->size[i];
 		if (role_array_below(&state, 2))

@@ -217,6 +217,17 @@ static int fake_add(void *self, const char *path, enum btrfs_policy_role role)
 	return 0;
 }
 
+static int fake_remove(void *self, uint64_t devid)
+{
+	struct fake *fake = self;
+
+	FAKE_MAY_FAIL(fake);
+	if (fake->remove_error)
+		return fake->remove_error;
+	fake->removed++;
+	return 0;
+}
+
 static int fake_sync(void *self)
 {
 	struct fake *fake = self;
@@ -230,10 +241,12 @@ static int fake_saved_read(void *self, const char *fsid, char **text)
 {
 	struct fake *fake = self;
 
+	const char *saved = strstr(fsid, ".drain") ? fake->drained : fake->saved;
+
 	FAKE_MAY_FAIL(fake);
-	if (!*fake->saved)
+	if (!*saved)
 		return -ENOENT;
-	*text = strdup(fake->saved);
+	*text = strdup(saved);
 	return 0;
 }
 
@@ -248,7 +261,10 @@ static int fake_saved_write(void *self, const char *fsid, const char *text)
 		return -ENOLCK;
 	if (fake->saved_error)
 		return fake->saved_error;
-	snprintf(fake->saved, sizeof(fake->saved), "%s", text);
+	if (strstr(fsid, ".drain"))
+		snprintf(fake->drained, sizeof(fake->drained), "%s", text);
+	else
+		snprintf(fake->saved, sizeof(fake->saved), "%s", text);
 	return 0;
 }
 
@@ -325,6 +341,7 @@ const struct bp_backend fake_backend = {
 	.probe_new = fake_probe_new,
 	.wipe = fake_wipe,
 	.add_device = fake_add,
+	.remove_device = fake_remove,
 	.saved_read = fake_saved_read,
 	.saved_write = fake_saved_write,
 	.saved_lock = fake_saved_lock,

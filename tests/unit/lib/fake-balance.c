@@ -23,7 +23,9 @@ int fake_roles(void *self, struct btrfs_ioctl_device_roles_args *args)
 	for (uint32_t i = 0; i < args->nr; i++) {
 		struct fake_device *device = fake_device_find(fake, list[i].devid);
 
-		device->type = bp_role_to_disk(list[i].role, device->type);
+		/* As on disk: it is a number of the kernel's. */
+		device->type = list[i].role == 5 ? (device->type & ~7ULL) | 5 :
+						   bp_role_to_disk(list[i].role, device->type);
 	}
 	return 0;
 }

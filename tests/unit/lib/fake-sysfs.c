@@ -89,9 +89,9 @@ static void role_text(const struct fake_device *device, char *text, size_t size)
 			 role == (int)now ? "[" : "", btrfs_policy_role_name(role),
 			 role == (int)now ? "]" : "");
 	}
-	if (now == BTRFS_POLICY_ROLE_FOREIGN)
-		snprintf(text + strlen(text), size - strlen(text), " [foreign:%llu]",
-			 (unsigned long long)device->type & 7);
+	if (now >= BTRFS_POLICY_ROLE_FOREIGN)
+		snprintf(text + strlen(text), size - strlen(text), " [%s]",
+			 btrfs_policy_role_name(now));
 }
 
 static int read_leaf(const struct fake *fake, const struct fake_device *device, const char *leaf,

@@ -14,6 +14,7 @@ static const char policies_upstream[] = "[pid] round-robin:262144 devid:1";
 static void add_own_files(struct fake *fake)
 {
 	fake_set_file(fake, "features/device_role", "");
+	fake_set_file(fake, "features/device_drain", "");
 	fake_set_file(fake, "features/read_policy_roundrobin", "");
 	fake_set_file(fake, FAKE_FSID "/read_policies/policy", policies_ours);
 	fake_set_file(fake, FAKE_FSID "/read_policies/roundrobin_rot_nonlocal_inc", "1");

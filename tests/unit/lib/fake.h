@@ -150,6 +150,9 @@ struct fake {
 
 	/* Settings that outlive a mount: "" for no file. */
 	char saved[1024];
+	char drained[256]; /* the roles before a drain */
+	unsigned int removed; /* devices */
+	int remove_error;
 	int saved_error; /* of writing them */
 	const char *saved_by_other; /* the process that has the lock until we get it */
 	bool saved_locked;

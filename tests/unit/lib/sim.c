@@ -86,6 +86,8 @@ int sim_rank(const struct sim_device *device, enum sim_kind kind)
 {
 	bool for_metadata = device->role == 1 || device->role == 2;
 
+	if (device->role == 5)
+		return NEVER;
 	if (device->role >= 4)
 		return 3;
 	if (for_metadata == (kind != SIM_DATA))

@@ -340,7 +340,7 @@ static void foreign_roles_are_shown_and_replaced(void **state)
 	struct btrfs_policy_changes *changes;
 	struct btrfs_policy_fs *fs;
 
-	fake.devices[1].type = 0x70000000005;
+	fake.devices[1].type = 0x70000000004;
 	fs = fake_open(&fake);
 	check_value(fs, "role", 2, "foreign");
 	assert_int_equal(apply(fs, &role, 1, 0, &changes), 0);

@@ -14,7 +14,7 @@ static const struct {
 	{ 2, BTRFS_POLICY_ROLE_METADATA_ONLY, "metadata-only" },
 	{ 3, BTRFS_POLICY_ROLE_DATA_ONLY, "data-only" },
 	{ 4, BTRFS_POLICY_ROLE_FOREIGN, "foreign" },
-	{ 5, BTRFS_POLICY_ROLE_FOREIGN, "foreign" },
+	{ 5, BTRFS_POLICY_ROLE_DRAINING, "draining" },
 	{ 6, BTRFS_POLICY_ROLE_DATA_PREFERRED, "data-preferred" },
 	{ 7, BTRFS_POLICY_ROLE_DATA_PREFERRED, "data-preferred" },
 	{ 0xffffffffffffff01, BTRFS_POLICY_ROLE_METADATA_PREFERRED, "metadata-preferred" },
@@ -31,7 +31,10 @@ static void disk_to_role(void **state)
 
 static void role_to_disk_keeps_other_bits(void **state)
 {
-	for (int role = 0; role < 4; role++) {
+	for (int role = 0; role <= BTRFS_POLICY_ROLE_DRAINING; role++) {
+		if (role == BTRFS_POLICY_ROLE_UNKNOWN)
+			continue;
+
 		uint64_t type = bp_role_to_disk(role, 0xabcdef00000000f7);
 
 		assert_int_equal(bp_role_from_disk(type), role);
@@ -43,7 +46,7 @@ static void parse_takes_whole_words(void **state)
 {
 	static const char *const bad[] = {
 		"", "data", "Data-only", "data-only ", " data-only", "data-only\n", "foreign",
-		"unknown", "0", "data-onlyx",
+		"draining", "unknown", "0", "data-onlyx",
 	};
 	enum btrfs_policy_role role;
 

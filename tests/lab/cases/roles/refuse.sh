@@ -28,6 +28,8 @@ is "$(roles get)" "$unchanged" 'get'
 refused 'too few for metadata' 'EINVAL 1 5' 1=2
 refused 'too few for data' 'EINVAL 2 4' 1=1 2=3 3=3
 refused 'no such role' 'EINVAL 2 1' 1=1 2=4
+refused 'another' 'EINVAL 2 1' 1=1 2=6
+refused 'too few left by draining' 'EINVAL 1 5' 1=5
 refused 'a foreign role' 'EINVAL 1 1' 1=0x80000004
 refused 'no such device' 'ENODEV 9 2' 1=1 9=1
 refused 'devid 0' 'ENODEV 0 2' 0=1

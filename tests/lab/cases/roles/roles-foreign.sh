@@ -52,15 +52,22 @@ is "$(dmesg | grep -i role)" '' 'tags of allocation-hint kernels: nothing to war
 try 'tags of allocation-hint kernels: new chunks' remake
 is "$(where META) $(where SYS) / $(where DATA)" '1 2 1 2 / 3 4' 'tags of allocation-hint kernels: obeyed'
 
-try 'foreign values 4 and 5' retag 1=4 2=5 3=0 4=0
-is "$(roles)" 'foreign:4 foreign:5 data-preferred data-preferred' 'foreign values: shown'
-try 'foreign values: new chunks' remake
-is "$(where META) $(where SYS) $(where DATA)" '3 4 3 4 3 4' 'foreign values: not used while others can serve'
+try 'foreign value 4' retag 1=4 2=4 3=0 4=0
+is "$(roles)" 'foreign foreign data-preferred data-preferred' 'foreign value: shown'
+try 'foreign value: new chunks' remake
+is "$(where META) $(where SYS) $(where DATA)" '3 4 3 4 3 4' 'foreign value: not used while others can serve'
 lab_stream 1 3000 2>/dev/null | dd of="$LAB_MNT/big" bs=1M iflag=fullblock 2>/dev/null
-is "$(where DATA)" '1 2 3 4' 'foreign values: used when no other device can serve'
+is "$(where DATA)" '1 2 3 4' 'foreign value: used when no other device can serve'
 rm "$LAB_MNT/big"
-try 'foreign values: give back what big took' btrfs balance start -dusage=90 "$LAB_MNT"
-is "$(types)" '4 5 0 0' 'foreign values: kept'
+try 'foreign value: give back what big took' btrfs balance start -dusage=90 "$LAB_MNT"
+is "$(types)" '4 4 0 0' 'foreign value: kept'
+
+try 'value 5' retag 1=5 2=5
+is "$(roles)" 'draining draining data-preferred data-preferred' 'value 5: shown'
+lab_stream 1 3000 2>/dev/null | dd of="$LAB_MNT/big" bs=1M iflag=fullblock 2>/dev/null
+is "$(where DATA)" '3 4' 'value 5: never used'
+is "$(types)" '5 5 0 0' 'value 5: kept'
+rm "$LAB_MNT/big"
 
 try 'undefined values 6 and 7' retag 1=6 2=7
 is "$(roles)" 'data-preferred data-preferred data-preferred data-preferred' 'undefined values: no role'
