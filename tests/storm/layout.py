@@ -45,6 +45,8 @@ def rank(role, kind):
     """0 first choice, 1 second, None excluded; kind is 'data' or another."""
     if kind == 'mixed':
         return 0
+    if role == 'draining':
+        return None
     prefers_metadata = role.startswith('metadata')
     if prefers_metadata == (kind != 'data'):
         return 0
@@ -56,7 +58,7 @@ class Device:
         (self.devid, self.total, self.used, _, _, _, self.type, self.generation, _, _, _, _,
          self.uuid, self.fsid) = struct.unpack('<QQQIIIQQQIBB16s16s', item[:98])
         raw = self.type & 7
-        self.role = ROLES[raw] if raw < 4 else 'foreign'
+        self.role = (ROLES + ['foreign', 'draining'])[raw] if raw < 6 else ROLES[0]
 
     def free(self):
         return max(0, self.total - self.used)

@@ -9,6 +9,7 @@ import machine
 import steps_balance
 import steps_boot
 import steps_device
+import steps_drain
 import steps_file
 import steps_more
 import steps_mount
@@ -17,7 +18,7 @@ import steps_role
 from beside import Besides
 
 TABLE = {s.name: s for module in (steps_role, steps_device, steps_balance, steps_file, steps_mount,
-                                  steps_boot, steps_more, steps_move)
+                                  steps_boot, steps_more, steps_move, steps_drain)
          for s in module.STEPS}
 NEEDS = sorted({need for s in TABLE.values() for need in s.needs})
 

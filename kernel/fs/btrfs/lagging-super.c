@@ -68,7 +68,7 @@ int btrfs_choose_lagging_supers(struct btrfs_fs_info *fs_info, int max_mirrors)
 
 	list_for_each_entry(device, &fs_info->fs_devices->devices, dev_list) {
 		may &= !test_bit(BTRFS_DEV_STATE_REPLACE_TGT, &device->dev_state);
-		/* 0: not written since it was mounted or added. */
+		/* 0: not written since it was mounted or added, or the last write failed. */
 		known &= device->super_generation != 0;
 	}
 	list_for_each_entry(device, &fs_info->fs_devices->devices, dev_list) {
@@ -78,7 +78,8 @@ int btrfs_choose_lagging_supers(struct btrfs_fs_info *fs_info, int max_mirrors)
 
 		assign_bit(BTRFS_DEV_STATE_SUPER_LAGS, &device->dev_state, lags);
 		lagging += lags;
-		waits |= could && !lags && test_bit(BTRFS_DEV_STATE_WRITEABLE, &device->dev_state);
+		waits |= could && !lags && test_bit(BTRFS_DEV_STATE_WRITEABLE, &device->dev_state) &&
+			 !atomic_read(&device->sb_write_errors);
 	}
 	if (on && max_mirrors == 0 && !known)
 		find_devices_without_metadata(fs_info);
