@@ -78,8 +78,8 @@ int btrfs_choose_lagging_supers(struct btrfs_fs_info *fs_info, int max_mirrors)
 
 		assign_bit(BTRFS_DEV_STATE_SUPER_LAGS, &device->dev_state, lags);
 		lagging += lags;
-		waits |= could && !lags && test_bit(BTRFS_DEV_STATE_WRITEABLE, &device->dev_state) &&
-			 !atomic_read(&device->sb_write_errors);
+		waits |= could && !lags && !atomic_read(&device->sb_write_errors) &&
+			 test_bit(BTRFS_DEV_STATE_WRITEABLE, &device->dev_state);
 	}
 	if (on && max_mirrors == 0 && !known)
 		find_devices_without_metadata(fs_info);
