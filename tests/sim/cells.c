@@ -69,6 +69,8 @@ static const struct workload {
 	{ "seq3-cold", STREAMS, 3, 4, 0, true },
 	{ "seq4-cold", STREAMS, 4, 4, 0, true },
 	{ "seq8-cold", STREAMS, 8, 4, 0, true },
+	{ "source1", FILES, 1, 4, 32 },
+	{ "source1-cold", FILES, 1, 4, 32, true },
 	{ "tiny2", FILES, 2, 16, 256 },
 	{ "tiny3", FILES, 3, 16, 256 },
 	{ "small1", FILES, 1, 300, 1000 },
@@ -98,7 +100,7 @@ static const struct workload {
 /* Which go together: streams and files on disks, few of them on flash. */
 static const char * const cells[] = {
 	"2hdd: seq1 seq2 seq3 seq4 seq8 seq1-cold seq2-cold seq4-cold tiny2 small1 small2 small4 small2-cold medium2 dio1 rand1 rand4 rand32 rand256k mix1",
-	"3hdd: seq1 seq2 seq3 seq4 seq6 seq8 seq64 seq1-16M seq1-cold seq2-cold seq3-cold tiny3 small1 small2 small3 small6 small3-cold medium3 medium3-cold large3 large4 dio1 dio64k rand1 rand4 rand32 rand8x1 rand256k mix1",
+	"3hdd: seq1 seq2 seq3 seq4 seq6 seq8 seq64 seq1-16M seq1-cold seq2-cold seq3-cold source1 source1-cold tiny3 small1 small2 small3 small6 small3-cold medium3 medium3-cold large3 large4 dio1 dio64k rand1 rand4 rand32 rand8x1 rand256k mix1",
 	"4hdd: seq1 seq2 seq4 seq8 seq4-cold seq8-cold small4 rand1 rand32",
 	"raid10: seq1 seq2 seq4 seq8 seq2-cold seq4-cold seq8-cold small4 rand1 rand32",
 	"queue1: seq1 seq3 rand4",

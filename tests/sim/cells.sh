@@ -21,6 +21,8 @@ cell 3hdd/small3-cold 0.97
 cell 3hdd/small2 0.97
 cell 3hdd/small6 2
 cell 3hdd/tiny3 0.97
+# One reader of a source tree.
+cell 3hdd/source1-cold 1.5
 cell 3hdd/rand1 1.1
 cell 2hdd/seq1 1.5
 cell 2hdd/small2 0.97

@@ -165,7 +165,13 @@ static void metadata(void)
 	charge(&map, on, 3 * SIM_MIB, SZ_256K);
 	len = 16384;
 	before = disks[on].dev.read_load.slots[0].next;
-	ok(pick(&meta, 800 * SIM_MIB, &len) == on, "metadata prefers the disk of its own task");
+	ok(pick(&meta, 800 * SIM_MIB, &len) != on, "metadata leaves the stream of its own task in peace");
+	me.pid++;
+	len = SZ_1M;
+	pick(&map, 500 * SIM_MIB, &len);
+	me.pid--;
+	len = 16384;
+	ok(pick(&meta, 800 * SIM_MIB, &len) == on, "that of others, too");
 	ok(disks[on].dev.read_load.slots[0].next == before, "metadata does not move the place of a stream");
 }
 

@@ -110,7 +110,8 @@ static void btrfs_read_learn_rot(struct btrfs_read_load *load,
 	if (head == pos && READ_ONCE(load->merged) && ns < transfer / 8)
 		return;
 	WRITE_ONCE(load->merged, head != pos);
-	if (head == pos)
+	/* A small read tells nothing of transfers, unless it takes as long as two that do. */
+	if (head == pos && (len >= UNIT || ns > 2 * speed->unit_ns))
 		btrfs_read_learn_unit(load, speed, len, ns);
 	else if (!btrfs_read_goes_on(speed, head >> PAGE_SHIFT, pos >> PAGE_SHIFT))
 		btrfs_read_learn_seek(load, speed, div_u64((ns - min(ns, transfer)) * 32,

@@ -74,8 +74,8 @@ struct btrfs_rr_pick {
 	u8 nr, nr_rot;
 	u8 run, window, least_streams;
 	bool data;
-	/* The task reads a stream; a mirror has rested; single reads of flash lose no place. */
-	bool stream, rested, single;
+	/* A stream reads; a mirror has rested; single reads of flash lose no place; others read. */
+	bool stream, rested, single, crowd;
 	struct btrfs_rr_mirror mirrors[MIRRORS_MAX];
 };
 
@@ -215,6 +215,7 @@ static noinline void btrfs_rr_add_harm(struct btrfs_rr_pick *pick, struct btrfs_
 		/* Who interrupts a run costs it a seek there and one back. */
 		harm += min(2ULL * m->speed.seek_ns, (u64)READ_ONCE(slot->run) * m->speed.unit_ns);
 		m->others++;
+		pick->crowd = true;
 		if (btrfs_rr_is_stream(slot, m))
 			m->streams += btrfs_rr_share(pick, READ_ONCE(slot->pid));
 	}
@@ -453,7 +454,7 @@ static noinline int btrfs_rr_pick_rot(struct btrfs_rr_pick *pick)
 	pick->stream |= on && on->cont;
 	if (on && pick->data && on->cont && on->slot >= 0)
 		btrfs_rr_set_slice(pick);
-	else if (on && (!pick->data || on->cont))
+	else if (on && (pick->data ? on->cont : pick->crowd))
 		pick->leave = btrfs_rr_cost(on->speed.seek_ns);
 	best = btrfs_rr_choose(pick);
 	if (pick->data)
@@ -486,12 +487,10 @@ int btrfs_read_policy_pick(struct btrfs_fs_info *fs_info, const struct btrfs_chu
 			   int first, int nr, struct btrfs_read_request *req)
 {
 	struct btrfs_rr_pick pick = {
-		.map = map,
-		.info = &fs_info->read_policy,
+		.map = map, .info = &fs_info->read_policy,
 		.offset = req->offset,
 		.len = min_t(u64, req->len, SZ_1G),
-		.pid = current->pid,
-		.on = -1,
+		.pid = current->pid, .on = -1,
 		.data = (map->type & BTRFS_BLOCK_GROUP_DATA) && !req->unknown_pos,
 	};
 	struct btrfs_dev_replace *replace = &fs_info->dev_replace;
