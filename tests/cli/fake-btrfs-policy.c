@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 
 #include "cmds/commands.h"
+#include "tests/cli/drain-machines.h"
 #include "tests/cli/recorded-machine.h"
 #include "tests/cli/stripe-machines.h"
 #include "tests/unit/lib/fake.h"
@@ -65,27 +66,6 @@ static void make_few(void)
 	make_preferred();
 	for (int i = 1; i < 4; i++)
 		machine.devices[i].missing = true;
-}
-
-/* A drain was interrupted. */
-static void make_draining(void)
-{
-	make_ours();
-	machine.devices[3].type = 5;
-	strcpy(machine.drained, "4 = data-only\n");
-}
-
-/* Two small devices beside a large one that is in use. */
-static void make_unequal(void)
-{
-	fake_init(&machine, FAKE_OURS);
-	for (int i = 0; i < 3; i++)
-		fake_add_device(&machine, i < 2 ? 2 * GiB : 100 * GiB, DISK_DATA_PREFERRED, true);
-	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_SYSTEM | BTRFS_BLOCK_GROUP_RAID1, 8 * MiB,
-		       16384, 2, 1, 3);
-	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_METADATA | BTRFS_BLOCK_GROUP_RAID1, 256 * MiB,
-		       100 * MiB, 2, 1, 3);
-	fake_add_chunk(&machine, BTRFS_BLOCK_GROUP_DATA, 10 * GiB, 9 * GiB, 1, 3);
 }
 
 static void make_full(void)
@@ -262,21 +242,6 @@ static void make_earlier_run_canceled(void)
 static void make_earlier_run_paused(void)
 {
 	make_earlier_run(-ECANCELED, BTRFS_BALANCE_STATE_PAUSE_REQ);
-}
-
-/* All devices hold everything. */
-static void make_interrupted_drain(void)
-{
-	make_ours();
-	machine.refuses = is_interrupted;
-	signal(SIGINT, SIG_DFL);
-}
-
-static void make_busy_drain(void)
-{
-	make_ours();
-	fake_set_file(&machine, FAKE_FSID "/exclusive_operation", "device add");
-	machine.busy_scans = 1000;
 }
 
 /* Whatever the test inherits: a terminal's program, or one in the background of a script. */
@@ -486,8 +451,6 @@ static const struct {
 	{ "upstream", make_upstream },
 	{ "missing", make_missing },
 	{ "few", make_few },
-	{ "draining", make_draining },
-	{ "unequal", make_unequal },
 	{ "full", make_full },
 	{ "blocked", make_blocked },
 	{ "meagre", make_meagre },
@@ -503,8 +466,6 @@ static const struct {
 	{ "no-space", make_no_space },
 	{ "little-space", make_little_space },
 	{ "interrupted", make_interrupted },
-	{ "interrupted-drain", make_interrupted_drain },
-	{ "busy-drain", make_busy_drain },
 	{ "in-background", make_in_background },
 	{ "hung-up", make_hung_up },
 	{ "nohup", make_nohup },
@@ -617,7 +578,7 @@ int main(int argc, char **argv)
 	const char *fail_at = getenv("FAKE_FAIL_AT");
 
 	if ((strncmp(wanted, "tree:", 5) == 0 && make_recorded(&machine, wanted + 5) == 0) ||
-	    make_stripes(&machine, wanted))
+	    make_stripes(&machine, wanted) || make_drain(&machine, wanted))
 		return run_and_tell(argc, argv);
 	for (size_t i = 0; i < BP_ARRAY_SIZE(machines); i++) {
 		if (strcmp(machines[i].name, wanted))

@@ -84,6 +84,17 @@ class Convert(Step):
     loose = 'Invalid argument|too few'
 
 
+def says_devices(m, result):
+    """Does it name devices that cannot be written as the reason, rightly? A device that fails takes no stripe."""
+    unwritable = re.search(r'to devid (\d+): the device cannot be written', result.out)
+    if unwritable and int(unwritable[1]) in m.failing():
+        return 'says that a device cannot be written'
+    few = re.search(r'only (\d+) of \d+ devices can be written to, so they would lose copies', result.out)
+    if few and int(few[1]) == len(m.present()):
+        return 'says that copies would be lost'
+    return None
+
+
 class Preferred(Step):
     """Move what is misplaced; it says what it leaves, and why."""
     name, weight, moves, loose, loads = 'preferred', 5, True, FEWER, ('inplace',)
@@ -109,13 +120,8 @@ class Preferred(Step):
             return 'says why: %s' % result.out.strip().split('\n')[-1][:100]
         if a.get('method') == 'stripes' and 'cannot be moved by its stripes' in result.out:
             return 'says why not by stripes'
-        # A device that fails takes no stripe.
-        unwritable = re.search(r'to devid (\d+): the device cannot be written', result.out)
-        if unwritable and int(unwritable[1]) in m.failing():
-            return 'says that a device cannot be written'
-        few = re.search(r'only (\d+) of \d+ devices can be written to, so they would lose copies', result.out)
-        if few and int(few[1]) == len(m.present()):
-            return 'says that copies would be lost'
+        if says_devices(m, result):
+            return says_devices(m, result)
         lacking = re.search(r'ERROR: (\w+),(\w+) needs (\d+) devices? that may hold it and there (?:are|is) (\d+):',
                             result.out)
         if lacking and (m.stranded or not m.complete()):

@@ -6,6 +6,7 @@ import re
 import machine
 from base import FEWER, Step, btrfs, no_space
 from machine import MNT, Finding
+from steps_balance import says_devices
 from steps_device import short_of_space
 
 
@@ -50,12 +51,8 @@ class Drain(Step):
         # Its own exit status, with the reason.
         if re.search('ERROR: .*(no space|not fit on|too little space|less to grow)', result.out):
             return 'says why: %s' % re.search('ERROR: (.{0,100})', result.out)[1]
-        unwritable = re.search(r'to devid (\d+): the device cannot be written', result.out)
-        if unwritable and int(unwritable[1]) in m.failing():
-            return 'says that a device cannot be written'
-        few = re.search(r'only (\d+) of \d+ devices can be written to, so they would lose copies', result.out)
-        if few and int(few[1]) == len(m.present()):
-            return 'says that copies would be lost'
+        if says_devices(m, result):
+            return says_devices(m, result)
         if no_space(result) or re.search('needs .* that may hold it', result.out):
             return short_of_space(m, before)
         return None

@@ -141,8 +141,12 @@ static void others_stay(void **state)
 		.size = sizeof(options), .only_draining = true,
 	};
 	struct btrfs_policy_balance_report *report = NULL;
+	struct btrfs_policy_placement *placement;
 	struct btrfs_policy_fs *fs = fake_open(&fake);
 
+	assert_int_equal(btrfs_policy_placement_read(fs, &placement), 0);
+	assert_true(btrfs_policy_placement_totals(placement)->misplaced_chunks);
+	btrfs_policy_placement_free(placement);
 	assert_int_equal(btrfs_policy_balance(fs, &options, &report), 0);
 	assert_int_equal(report->relocated, 0);
 	btrfs_policy_balance_report_free(report);

@@ -39,7 +39,7 @@ draining() {
 
 # upset KIND: while the drain $drain runs
 upset() {
-	sleep "0.$((RANDOM % 1000 + 1000))" # up to a tenth of a second
+	sleep "0.$((RANDOM % 1000 + 1000))" # 0.1 to 0.2 s
 	case $1 in
 	kill) kill -KILL $drain ;;
 	pause) btrfs balance pause "$LAB_MNT" ;;
