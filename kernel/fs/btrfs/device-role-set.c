@@ -383,7 +383,7 @@ long btrfs_ioctl_add_dev_role(struct file *file, void __user *argp)
 	if (args.flags || memchr_inv(args.reserved, 0, sizeof(args.reserved)))
 		return -EINVAL;
 
-	change.role = min(args.role, BTRFS_ROLE_NR); /* none that drains */
+	change.role = min_t(u32, args.role, BTRFS_ROLE_NR); /* none that drains */
 	ret = check_request(fs_info, &request);
 	/* The first one of a sprout is going to be the only writeable one. */
 	if (ret || (fs_info->fs_devices->seeding && args.role > BTRFS_ROLE_PREFER_METADATA)) {

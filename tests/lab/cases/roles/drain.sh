@@ -62,6 +62,11 @@ is "$(roles)" '1=data-preferred 2=data-preferred' 'they are gone'
 is "$(lab_sum "$LAB_MNT/file" "$LAB_MNT"/small/*)" "$sum" 'contents'
 try scrub lab_scrub
 
+# BTRFS_IOC_ADD_DEV_ROLE, which the command does not call with that role
+is "$(perl -MErrno -e 'my $path = "/dev/labdc\0";
+	my $args = pack("QLLQ6", unpack("Q", pack("P", $path)), 5, 0, (0) x 6);
+	open(DIR, "<", $ARGV[0]) && ioctl(DIR, 0x40409471, $args) and print "added" or print $!{EINVAL} ? "EINVAL" : $!' "$LAB_MNT")" \
+	EINVAL 'none is added as draining'
 try 'a device with a role' btrfs device policy add -f metadata-only /dev/labdc "$LAB_MNT"
 try 'metadata goes there' btrfs balance --preferred-metadata "$LAB_MNT"
 try 'it is drained' btrfs device policy drain /dev/labdc "$LAB_MNT"
